@@ -54,6 +54,7 @@ class Admission:
                 offered_until=asked.offered_until,
                 negotiation=asked.negotiation,
                 approval=asked.approval,
+                grant=asked.grant,
             )
             lease = state.put(made.to(LeaseState.PENDING))
             self._parts.order.next += 1

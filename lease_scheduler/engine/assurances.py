@@ -14,20 +14,17 @@ from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Shortfall, Wanted
 
 
-def as_promised(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
-    """Return new terms of a lease, with its promised lifetime and its expected wait carried over from the old terms.
+def check_promise(lease: Lease, terms: LeaseRequest) -> None:
+    """Check that new terms of a lease leave the promise of its lifetime valid.
 
     :raises InvalidValueError: the lease would grow, and the promise is only for its present size
     """
     old = lease.request
-    terms = replace(terms, expected_wait=old.expected_wait, expected_wait_from=old.expected_wait_from)
-    if old.min_lifetime is None:
-        return terms
-    if lease.assured_until is not None and terms.nodes != old.nodes:
-        classes = {name for nodes in (*old.nodes, *terms.nodes) for name in nodes.needs}
-        if terms.node_count > old.node_count or any(terms.total(name) > old.total(name) for name in classes):
-            raise InvalidValueError("nodes", "cannot grow, because the lease was promised a lifetime for its size")
-    return replace(terms, assured=old.assured, assured_from=old.assured_from, planned_lifetime=old.planned_lifetime)
+    if lease.assured_until is None or terms.nodes == old.nodes:
+        return
+    classes = {name for nodes in (*old.nodes, *terms.nodes) for name in nodes.needs}
+    if terms.node_count > old.node_count or any(terms.total(name) > old.total(name) for name in classes):
+        raise InvalidValueError("nodes", "cannot grow, because the lease was promised a lifetime for its size")
 
 
 class Assurances:
@@ -71,8 +68,8 @@ class Assurances:
         made = self._policy.promise(Wanted(placed.request, max(0, first.run_start - now), planned), now)
         if isinstance(made, Shortfall):
             raise NoPlaceError(Refusal(RefusalReason.ASSURANCE, f"min_lifetime: {made.reason}"))
-        promised = replace(placed.request, assured=made.basis, assured_from=made.observations, planned_lifetime=planned)
-        return replace(placed, request=promised)
+        promised = replace(placed.grant, assured=made.basis, assured_from=made.observations, planned_lifetime=planned)
+        return replace(placed, grant=promised)
 
     def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
         """Return a lease that gets a place out of the queue with its promise; None if it stays in the queue."""

@@ -80,7 +80,7 @@ class Breaches:
             return lease
         if lease.is_final and lease.state is not LeaseState.FAILED:
             return lease
-        broken = replace(lease, request=replace(lease.request, assured=Assured.BROKEN))
+        broken = replace(lease, grant=replace(lease.grant, assured=Assured.BROKEN))
         if lease.is_final:
             return broken
         seconds = until - now
@@ -134,14 +134,13 @@ class Breaches:
         return self.failed(lease, now) if is_owed else lease
 
     def _breached(self, lease: Lease, kind: BreachKind, now: int, seconds: int, node_seconds: int) -> Lease:
-        request = lease.request
-        if request.moves_others or not request.charged_nodes:
+        if lease.request.moves_others or not lease.request.charged_nodes:
             return lease
         breach = Breach(lease.lease_id, kind, now, seconds, node_seconds)
-        owed = 0.0
-        if request.price is not None:
-            left = max(0.0, request.price - lease.penalties)
-            owed = min(left, max(0.0, self._policy().penalty(breach, request)))
+        owed, price = 0.0, lease.grant.price
+        if price is not None:
+            left = max(0.0, price - lease.penalties)
+            owed = min(left, max(0.0, self._policy().penalty(breach, lease)))
         self._recorder.breached(lease, replace(breach, penalty=owed))
         return replace(lease, penalties=lease.penalties + owed)
 

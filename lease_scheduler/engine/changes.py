@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NoReturn
 
-from lease_scheduler.engine.assurances import as_promised
+from lease_scheduler.engine.assurances import check_promise
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.late_hosts import late_hosts_held
-from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
+from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, with_max_price, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
@@ -73,20 +73,20 @@ class LeaseChanges:
         give_up = tuple(give_up)
         under_way = self._is_under_way(lease)
         terms, least = self._with_ranges(lease, terms, least, under_way=under_way)
-        terms = self._priced(lease, as_promised(lease, _with_lasting_sizes(lease, terms, under_way=under_way)))
-        self._check(lease, terms, now, least, under_way=under_way)
+        terms = with_max_price(lease, _with_lasting_sizes(lease, terms, under_way=under_way))
+        priced = self._checked(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:
             return Change(lease, self.end(lease, now, "over by its new terms"), staying(lease.request, terms, give_up))
         try:
-            value = self._planned(lease, terms, now, least, give_up, under_way=under_way)
+            value = self._planned(priced, terms, now, least, give_up, under_way=under_way)
         except NotPlannableError as error:
             raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
         if under_way:
             value = self._counted(lease, value, now)
-        granted = self._priced(lease, value.request)
-        if granted.price != value.request.price:
-            value = self._state.put(replace(value, request=granted))
+        grant = at_its_rate(lease, value.request, self._state.options.refund_share)
+        if grant.price != value.grant.price:
+            value = self._state.put(replace(value, grant=grant))
         return Change(lease, value, staying(lease.request, value.request, give_up))
 
     def quote(
@@ -100,8 +100,8 @@ class LeaseChanges:
         """
         under_way = self._is_under_way(lease)
         terms, least = self._with_ranges(lease, terms, least, under_way=under_way)
-        terms = self._priced(lease, as_promised(lease, _with_lasting_sizes(lease, terms, under_way=under_way)))
-        self._check(lease, terms, now, least, under_way=under_way)
+        terms = with_max_price(lease, _with_lasting_sizes(lease, terms, under_way=under_way))
+        priced = self._checked(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:
             return lease, ()
@@ -109,13 +109,13 @@ class LeaseChanges:
         before = dict(plan.leases)
         try:
             with plan.trial():
-                value = self._planned(lease, terms, now, least, (), under_way=under_way)
+                value = self._planned(priced, terms, now, least, (), under_way=under_way)
                 after = dict(plan.leases)
         except NotPlannableError as error:
             raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
         lost = [old for key, old in before.items() if key != lease.lease_id and loses(old, after[key])]
         lost.sort(key=lambda old: old.sequence)
-        granted = replace(value, request=self._priced(lease, value.request))
+        granted = replace(value, grant=at_its_rate(lease, value.request, self._state.options.refund_share))
         return granted, tuple(old.lease_id for old in lost)
 
     def _with_ranges(
@@ -142,19 +142,16 @@ class LeaseChanges:
         )
         return replace(ranged, nodes=nodes), None
 
-    def _priced(self, lease: Lease, terms: LeaseRequest) -> LeaseRequest:
-        return at_its_rate(lease, terms, self._state.options.refund_share)
-
-    def _too_dear(self, lease: Lease, terms: LeaseRequest, now: int) -> NoPlaceError:
+    def _too_dear(self, priced: Lease, terms: LeaseRequest, now: int) -> NoPlaceError:
         """Return the refusal of terms that cost more than ``max_price``, with the longest duration that would not."""
-        price, most = terms.price, terms.max_price
+        price, retained, most = priced.grant.price, priced.grant.retained, terms.max_price
         assert price is not None and most is not None
         start = now if terms.start is None else terms.start
-        rate = (price - terms.retained) / terms.node_hours if terms.node_hours else 0.0
-        cheaper = within_budget(terms, rate, most - terms.retained, start)
+        rate = (price - retained) / terms.node_hours if terms.node_hours else 0.0
+        cheaper = within_budget(terms, rate, most - retained, start)
         # Only a shorter duration is offered: with fewer nodes, it would be a different lease.
-        longest = tuple(each for each in cheaper if each.change == "duration" and each.duration > lease.accumulated)
-        return NoPlaceError(Refusal(RefusalReason.PRICE, too_high(terms), alternatives=longest))
+        longest = tuple(each for each in cheaper if each.change == "duration" and each.duration > priced.accumulated)
+        return NoPlaceError(Refusal(RefusalReason.PRICE, too_high(terms, priced.grant), alternatives=longest))
 
     def _counted(self, lease: Lease, reshaped: Lease, now: int) -> Lease:
         """Return a running lease with new terms, after its run under the old terms has been accounted for."""
@@ -164,14 +161,17 @@ class LeaseChanges:
             reshaped = state.put(state.breaches.without(reshaped, lost, now))
         return state.count_anew(lease, reshaped, now)
 
-    def _check(
+    def _checked(
         self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, *, under_way: bool
-    ) -> None:
+    ) -> Lease:
+        """Check new terms of a lease, and return the lease with the price of the new terms, but its old terms."""
+        check_promise(lease, terms)
+        lease = replace(lease, grant=at_its_rate(lease, terms, self._state.options.refund_share))
         if terms.lease_id != lease.lease_id:
             raise InvalidValueError("lease_id", f"must be {lease.lease_id}, not {terms.lease_id}")
         if lease.is_offered:
             self._busy(lease, "it is an open quote; accept or reject it first")
-        if not affordable(terms):
+        if not affordable(terms, lease.grant):
             raise self._too_dear(lease, terms, now)
         if terms.kind is not lease.kind:
             raise InvalidValueError("kind", f"cannot be changed; the lease is a {lease.kind.value} lease")
@@ -195,6 +195,7 @@ class LeaseChanges:
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):
             self._busy(lease, "its nodes cannot be changed before it runs")
         self._check_preemption(lease, terms, under_way=under_way)
+        return lease
 
     def _check_preemption(self, lease: Lease, terms: LeaseRequest, *, under_way: bool) -> None:
         """Check that the preemption terms may change.
@@ -394,5 +395,5 @@ def _keeps_its_place(lease: Lease, terms: LeaseRequest) -> bool:
     old = lease.request
     if _is_cut(lease) and not _same_preemption(old, terms):
         return False
-    changeable = ("preemptible", "preemption_mode", "extras", "price", "max_price", "retained")
+    changeable = ("preemptible", "preemption_mode", "extras", "max_price")
     return replace(old, **{name: getattr(terms, name) for name in changeable}) == terms

@@ -25,6 +25,7 @@ from lease_scheduler.engine.submissions import Submission, SubmissionOrder
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -140,7 +141,7 @@ class Engine:
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
         self._admission.submitted.extend(
-            Submission(lease.request, None, lease.offered_until, lease.negotiation, lease.approval)
+            Submission(lease.request, None, lease.offered_until, lease.negotiation, lease.approval, lease.grant)
             for lease in undecided
         )
 
@@ -174,6 +175,7 @@ class Engine:
         offered_for: int | None = None,
         negotiation: str | None = None,
         approval: Approval | None = None,
+        grant: Grant = UNANSWERED,
     ) -> None:
         """Accept a request; the next step decides it.
 
@@ -183,6 +185,7 @@ class Engine:
             None if it need not be accepted
         :param negotiation: id that offers of one negotiation share; accepting one of them withdraws the others
         :param approval: with ``AWAITING``, the lease is held until it is approved, and its project cannot accept it
+        :param grant: what is already answered to it, such as a price that was agreed on before
         :raises InvalidValueError: the id has been used before, the numbers are invalid, or the lease cannot be held
         """
         if request.lease_id in self._known:
@@ -191,23 +194,24 @@ class Engine:
             check_least(request, least)
         until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
         self._known.add(request.lease_id)
-        self._admission.submitted.append(Submission(request, least, until, negotiation, approval))
+        self._admission.submitted.append(Submission(request, least, until, negotiation, approval, grant))
 
     def forget_refused(self, lease_id: str) -> None:
         """Allow another request with the id of a refused one, so that a client can send it again."""
         self._known.discard(lease_id)
 
-    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
+    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None, grant: Grant = UNANSWERED) -> Quote:
         """Return what would happen to a request if it were made now. Nothing changes.
 
         :param least: as in ``submit``
+        :param grant: as in ``submit``
         :raises InvalidValueError: the id has been used before, or the numbers are invalid
         """
         if request.lease_id in self._known:
             raise InvalidValueError("lease_id", f"lease {request.lease_id} exists already")
         if least is not None:
             check_least(request, least)
-        return self._quotes.quote(request, least, self._clock.now())
+        return self._quotes.quote(request, least, grant, self._clock.now())
 
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility

@@ -75,8 +75,8 @@ class Forecasts(Policy):
         bound = self._waits.bound()
         if bound is None:
             return lease
-        told = replace(lease.request, expected_wait=max(1, round(bound)), expected_wait_from=len(self._waits))
-        return replace(lease, request=told)
+        told = replace(lease.grant, expected_wait=max(1, round(bound)), expected_wait_from=len(self._waits))
+        return replace(lease, grant=told)
 
     def coverage(self, now: int) -> Mapping[str, Coverage]:
         """Return how often forecasts held, by the name of the forecast."""
@@ -115,14 +115,14 @@ class Forecasts(Policy):
             self._expected[lease.lease_id] = duration.expected(lease), asked
 
     def _waited(self, lease: Lease, now: int) -> None:
-        wait, told = max(0, now - lease.request.submitted), lease.request.expected_wait
+        wait, told = max(0, now - lease.request.submitted), lease.grant.expected_wait
         if told is not None:
             self._judge(START, START_SHARE, now, held=wait <= told)
         self._waits.observe(wait, told)
         self._changed.add(_SUBJECT)
 
     def _ended(self, outcome: Outcome, lease: Lease, now: int) -> None:
-        told = lease.request.expected_wait
+        told = lease.grant.expected_wait
         if lease.started is None and told is not None and now - lease.request.submitted > told:
             self._waited(lease, now)
         self._at_once.discard(lease.lease_id)
@@ -135,7 +135,7 @@ class Forecasts(Policy):
 
     def _watch_lifetime(self, lease: Lease, now: int) -> None:
         until, assurance = lease.assured_until, lease.request.assurance
-        if until is not None and assurance is not None and until > now and lease.request.assured is Assured.STATISTICAL:
+        if until is not None and assurance is not None and until > now and lease.grant.assured is Assured.STATISTICAL:
             self._assured[lease.lease_id] = until, assurance
             heappush(self._ends, (until, lease.lease_id))
 

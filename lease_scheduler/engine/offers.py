@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lease_scheduler.engine.prices import Prices, PriceTooHighError, too_high
+from lease_scheduler.engine.prices import Prices, PriceTooHighError, with_max_price
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import UNANSWERED
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -94,12 +95,13 @@ class Offers:
         """
         state, plan = self._state, self._state.planner.plan
         assert lease.offered_until is not None
-        max_price = lease.request.max_price if terms.max_price is None else terms.max_price
-        asked = replace(terms, price=None, retained=0.0, max_price=max_price)
+        asked = with_max_price(lease, terms)
         until = offer_end(asked, now, lease.offered_until - now)
         try:
             with plan.tentative():
-                loose = replace(lease.to(LeaseState.PENDING), request=asked, holdings=(), offered_until=until)
+                loose = replace(
+                    lease.to(LeaseState.PENDING), request=asked, holdings=(), offered_until=until, grant=UNANSWERED
+                )
                 plan.put(loose)
                 if least is None:
                     placed = state.planner.place(loose, now)
@@ -109,7 +111,7 @@ class Offers:
                 if self._prices.are_asked:
                     placed = state.put(self._prices.agree(placed, negotiating=True))
         except PriceTooHighError as error:
-            raise NoPlaceError(Refusal(RefusalReason.PRICE, too_high(error.request))) from error
+            raise NoPlaceError(Refusal(RefusalReason.PRICE, str(error))) from error
         except NotPlannableError as error:
             smallest = asked if least is None else with_counts(asked, least)
             with plan.trial():

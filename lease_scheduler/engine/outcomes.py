@@ -53,7 +53,7 @@ def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
     was_active, was_started = (None, None) if before is None else (before.active_since, before.started)
     # It may have started for the first time, and ended or lost its place, at the same instant.
     has_started = after.started != was_started
-    if after.request.assured is Assured.BROKEN and (before is None or before.request.assured is not Assured.BROKEN):
+    if after.grant.assured is Assured.BROKEN and (before is None or before.grant.assured is not Assured.BROKEN):
         found.append(Outcome.BROKEN)
     if after.is_final:
         return [*([Outcome.STARTED] if has_started else []), *found, _ENDS[after.state]]

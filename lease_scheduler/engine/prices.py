@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import isclose
 
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explaining.advice import Alternative
@@ -32,42 +33,44 @@ class Price:
 class PriceTooHighError(NotPlannableError):
     """There is a place for a lease, but its price is above ``max_price``; the plan is unchanged.
 
-    :param request: terms with the price
+    :param lease: the lease as it was placed, with the price
     """
 
-    def __init__(self, request: LeaseRequest) -> None:
-        super().__init__(too_high(request))
-        self.request = request
+    def __init__(self, lease: Lease) -> None:
+        super().__init__(too_high(lease.request, lease.grant))
+        self.lease = lease
 
 
-def too_high(request: LeaseRequest) -> str:
+def too_high(request: LeaseRequest, grant: Grant) -> str:
     """Return the message that a lease costs more than its project is willing to pay."""
-    return f"its price is {request.price:.12g}, and max_price is {request.max_price:.12g}"
+    return f"its price is {grant.price:.12g}, and max_price is {request.max_price:.12g}"
 
 
-def affordable(request: LeaseRequest) -> bool:
+def affordable(request: LeaseRequest, grant: Grant) -> bool:
     """Return whether a lease costs at most ``max_price``; always if it has no price, or its request no limit."""
-    price, most = request.price, request.max_price
+    price, most = grant.price, request.max_price
     return price is None or most is None or price <= most or isclose(price, most, rel_tol=_PRECISION)
 
 
-def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) -> LeaseRequest:
-    """Return new terms of a lease with their price, at the rate that was agreed on.
+def with_max_price(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
+    """Return new terms of a lease, to which the old ``max_price`` applies if they have none."""
+    most = lease.request.max_price
+    return terms if terms.max_price is not None or most is None else replace(terms, max_price=most)
 
-    :param terms: new terms; if they have no ``max_price``, the old one applies
+
+def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) -> Grant:
+    """Return the grant of a lease with the price of new terms, at the rate that was agreed on.
+
     :param refund_share: share of the price of released node-hours that is paid back
     """
-    old = lease.request
-    max_price = old.max_price if terms.max_price is None else terms.max_price
-    if old.price is None:
-        return terms if terms.max_price == max_price else replace(terms, max_price=max_price)
-    if terms.node_hours == old.node_hours:
+    had, hours = lease.grant, lease.request.node_hours
+    if had.price is None or terms.node_hours == hours:
         # Keep the quoted price exactly: a division and a multiplication would change it by rounding.
-        return replace(terms, price=old.price, retained=old.retained, max_price=max_price)
-    of_hours = old.price - old.retained
-    price = of_hours * terms.node_hours / old.node_hours if old.node_hours else of_hours
-    retained = old.retained + (1.0 - refund_share) * max(0.0, of_hours - price)
-    return replace(terms, price=price + retained, retained=retained, max_price=max_price)
+        return had
+    of_hours = had.price - had.retained
+    price = of_hours * terms.node_hours / hours if hours else of_hours
+    retained = had.retained + (1.0 - refund_share) * max(0.0, of_hours - price)
+    return replace(had, price=price + retained, retained=retained)
 
 
 def within_budget(request: LeaseRequest, rate: float, budget: float, start: int) -> tuple[Alternative, ...]:
@@ -111,12 +114,14 @@ class Prices:
         """Whether leases have prices."""
         return self._policy.charges
 
-    def applies_to(self, request: LeaseRequest) -> bool:
-        """Return whether a request needs a price.
+    def applies_to(self, lease: Lease) -> bool:
+        """Return whether a lease needs a price.
 
         It does not if it has one already, keeps hosts free for operators, or has no paid nodes.
         """
-        return self._policy.charges and request.price is None and not request.moves_others and bool(request.node_hours)
+        if not self._policy.charges or lease.grant.price is not None:
+            return False
+        return not lease.request.moves_others and bool(lease.request.node_hours)
 
     def of(self, request: LeaseRequest, suspension: float = 0.0) -> Price:
         """Return what a lease would cost now. The policy is told nothing.
@@ -137,7 +142,7 @@ class Prices:
         :raises PriceTooHighError: the price is above ``max_price``; the policy has been told
         """
         request = placed.request
-        if not self.applies_to(request):
+        if not self.applies_to(placed):
             return placed
         suspension = 0.0
         if self._policy.surcharge and others_make_room:
@@ -145,13 +150,14 @@ class Prices:
             suspension = suspension_hours(planner.context, planner.plan.changes())
         price = self.of(request, suspension)
         self._policy.quoted()
-        priced = replace(request, price=price.amount)
-        is_answer = request.max_price is not None and not (placed.is_offered and affordable(priced))
+        priced = replace(placed, grant=replace(placed.grant, price=price.amount))
+        is_affordable = affordable(request, priced.grant)
+        is_answer = request.max_price is not None and not (placed.is_offered and is_affordable)
         if is_answer and not negotiating:
-            self._policy.answered(request.user, price.rate, accepted=affordable(priced))
-        if not affordable(priced):
+            self._policy.answered(request.user, price.rate, accepted=is_affordable)
+        if not is_affordable:
             raise PriceTooHighError(priced)
-        return replace(placed, request=priced)
+        return priced
 
     def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
         """Return a lease that gets a place out of the queue, with its price.
@@ -168,10 +174,11 @@ class Prices:
 
     def refused(self, lease: Lease, error: PriceTooHighError, now: int) -> None:
         """End a lease whose price is too high for its project."""
-        self._state.finish(replace(lease, request=error.request), LeaseState.REJECTED_BY_USER, now, str(error))
+        priced = replace(lease, request=error.lease.request, grant=error.lease.grant)
+        self._state.finish(priced, LeaseState.REJECTED_BY_USER, now, str(error))
 
     def answered(self, lease: Lease, *, accepted: bool) -> None:
         """Tell the policy whether a project accepted or declined an offer."""
-        request = lease.request
-        if request.price is not None and request.node_hours:
-            self._policy.answered(request.user, request.price / request.node_hours, accepted=accepted)
+        request, price = lease.request, lease.grant.price
+        if price is not None and request.node_hours:
+            self._policy.answered(request.user, price / request.node_hours, accepted=accepted)

@@ -8,6 +8,7 @@ from lease_scheduler.engine.admission import Admission
 from lease_scheduler.engine.parts import Parts
 from lease_scheduler.engine.prices import affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.refusals import RefusalReason
@@ -31,7 +32,7 @@ class Quotes:
         self._parts = parts
         self._admission = admission
 
-    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None, now: int) -> Quote:
+    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None, grant: Grant, now: int) -> Quote:
         """See ``Engine.quote``."""
         rigid = self._parts.fluid.refusal(request)
         if rigid is not None:
@@ -43,12 +44,13 @@ class Quotes:
         planner, sequence = self._state.planner, self._parts.order.next
         if request.kind is LeaseKind.BEST_EFFORT:
             with self._state.only_awake(now):
-                return self._queued(quote(planner, request, sequence, now, least=least, earliest=earliest), now)
+                found = quote(planner, request, sequence, now, least=least, earliest=earliest, grant=grant)
+                return self._queued(found, now)
         unwanted, _ = self._parts.power_decisions.for_request(request, now)
         with closed(planner.plan, unwanted, now):
-            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
+            found = quote(planner, request, sequence, now, least=least, earliest=earliest, grant=grant)
         if len(unwanted) and not found.granted:
-            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
+            found = quote(planner, request, sequence, now, least=least, earliest=earliest, grant=grant)
         found = self._parts.assurances.quoted(found, now)
         return self._priced(found)
 
@@ -73,13 +75,14 @@ class Quotes:
         return self._priced(replace(found, suspension_hours=0.0))
 
     def _priced(self, found: Quote) -> Quote:
-        if found.lease is None or not self._parts.prices.applies_to(found.lease.request):
+        lease = found.lease
+        if lease is None or not self._parts.prices.applies_to(lease):
             return found
-        price = self._parts.prices.of(found.lease.request, found.suspension_hours).amount
-        priced = replace(found.lease.request, price=price)
-        if affordable(priced) or not found.lease.holdings:
-            return replace(found, lease=replace(found.lease, request=priced), price=price)
-        return Quote(refusal=Refusal(RefusalReason.PRICE, too_high(priced)), price=price)
+        price = self._parts.prices.of(lease.request, found.suspension_hours).amount
+        grant = replace(lease.grant, price=price)
+        if affordable(lease.request, grant) or not lease.holdings:
+            return replace(found, lease=replace(lease, grant=grant), price=price)
+        return Quote(refusal=Refusal(RefusalReason.PRICE, too_high(lease.request, grant)), price=price)
 
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility, now: int

@@ -190,7 +190,7 @@ class EngineState:
         """
         changes = [*self.planner.plan.take_changes()]
         for number, (before, lease) in enumerate(changes):
-            if lease.request.assured is not None:
+            if lease.grant.assured is not None:
                 if lease.started is not None and (before is None or before.started is None):
                     self.recorder.count("promised_leases")
                 broken = self.breaches.cut_short(lease, now)

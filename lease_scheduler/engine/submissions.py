@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lease_scheduler.model.approval import Approval
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.lease import LeaseRequest
 
 
@@ -18,6 +19,7 @@ class Submission:
     :ivar negotiation: id that offers of one negotiation share, of which the project may accept one
     :ivar approval: ``AWAITING`` if it is held until it is approved, or another state of its approval; None if it needs
         none
+    :ivar grant: what is already answered to it
     """
 
     request: LeaseRequest
@@ -25,6 +27,7 @@ class Submission:
     offered_until: int | None = None
     negotiation: str | None = None
     approval: Approval | None = None
+    grant: Grant = UNANSWERED
 
 
 @dataclass

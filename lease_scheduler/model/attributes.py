@@ -1,8 +1,8 @@
 """Attributes of a lease, each described once, at the field that carries it.
 
 A simple attribute passes unchanged from the body of a request to the plan, the database and the answer. Its description
-is the metadata of a field of ``LeaseRequest`` (what the plan uses) or ``LeaseDocument`` (everything else). These are
-derived from the descriptions:
+is the metadata of a field of ``LeaseRequest`` (what is asked for and the plan uses), ``Grant`` (what the service
+answers) or ``LeaseDocument`` (everything else). These are derived from the descriptions:
 
 * schemas, parsing and showing of requests and answers,
 * columns of the database,

@@ -1,4 +1,4 @@
-"""Leases: the terms of a request, and the present state of the lease."""
+"""Leases: the terms of a request, and the present state of the lease, with what was answered to the request."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lease_scheduler.model.attributes import (
     Probability,
     Span,
     Text,
-    Whole,
     attribute,
 )
 from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import Assured, LeaseKind, PreemptionMode
 from lease_scheduler.model.nodes import DiskImage, NodeSet
@@ -44,7 +44,7 @@ UNLIMITED = 100 * 365 * 86_400
 class LeaseRequest:
     """The terms of a lease as the project requests them (haizea F6; Sotomayor 2010, section 3.2).
 
-    All instants and durations are whole seconds.
+    ``Grant`` has what the service answered. All instants and durations are whole seconds.
 
     :ivar lease_id: unique id
     :ivar kind: kind of lease
@@ -56,9 +56,7 @@ class LeaseRequest:
     :ivar preemptible: whether the lease may be preempted
     :ivar preemption_mode: what happens to the lease when it is preempted
     :ivar user: the project, for policies that treat each project by itself; None if unknown
-    :ivar price: price that the project pays, fixed once it is quoted; None if the lease has no price
     :ivar max_price: most the project is willing to pay; None means no limit was given
-    :ivar retained: part of the price that was not paid back when the lease was reduced; it pays for no node-hours
     :ivar software: disk image that is brought to the hosts before the start; None if images are not managed
     :ivar moves_others: whether leases that have not started are moved off its hosts, as for maintenance; only for
         reservations that name their hosts
@@ -69,12 +67,6 @@ class LeaseRequest:
         None if nothing is to be assured
     :ivar assurance: probability of reaching ``min_lifetime``; None if nothing is to be assured
     :ivar await_assurance: whether a best-effort lease waits in the queue until ``min_lifetime`` can be assured
-    :ivar assured: basis of the promise that the lease got with its place, or that it was broken; None if there is none
-    :ivar assured_from: number of observations behind the promise, 0 for a planned one; None without a promise
-    :ivar planned_lifetime: seconds from its start to a preemption that was already planned when the promise was made;
-        None if none was planned
-    :ivar expected_wait: seconds that a queued lease was told to wait at most, a forecast; None if it was told nothing
-    :ivar expected_wait_from: number of observed waits behind ``expected_wait``
     :ivar min_yield: smallest part of the needed VCPU that a fluid lease holds, from 0 to 1; ``NodeSet.fluid`` is the
         rest. None if it is not fluid
     :raises InvalidValueError: a field has an invalid value
@@ -96,9 +88,6 @@ class LeaseRequest:
         metadata=attribute(Choice(PreemptionMode), "1.2", help="What preemption does to the servers of the lease"),
     )
     user: str | None = None
-    price: float | None = field(
-        default=None, metadata=attribute(Amount(), shown="1.12", is_computed=True, is_notified=True)
-    )
     max_price: float | None = field(
         default=None,
         metadata=attribute(
@@ -108,7 +97,6 @@ class LeaseRequest:
             help="Most that the lease may cost, where leases have prices; a request for which it costs more is refused",
         ),
     )
-    retained: float = 0.0
     software: DiskImage | None = None
     moves_others: bool = False
     extras: Mapping[str, str] = field(
@@ -162,13 +150,6 @@ class LeaseRequest:
             help="The lease waits until its lifetime can be assured; without, it is refused",
         ),
     )
-    assured: Assured | None = field(
-        default=None, metadata=attribute(Choice(Assured), shown="1.30", is_computed=True, is_notified=True)
-    )
-    assured_from: int | None = field(default=None, metadata=attribute(Whole(), shown="1.30", is_computed=True))
-    planned_lifetime: int | None = field(default=None, metadata=attribute(Span(), shown="1.30", is_computed=True))
-    expected_wait: int | None = field(default=None, metadata=attribute(Span(), shown="1.33", is_computed=True))
-    expected_wait_from: int | None = field(default=None, metadata=attribute(Whole(), shown="1.33", is_computed=True))
     min_yield: float | None = field(
         default=None,
         metadata=attribute(
@@ -292,7 +273,7 @@ class LeaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A lease: its terms and its present state (haizea F14).
+    """A lease: its terms, what was granted, and its present state (haizea F14).
 
     :ivar request: its terms
     :ivar sequence: position in the order of submission; breaks all ties
@@ -313,6 +294,7 @@ class Lease:
     :ivar penalties: money that the provider owes for breaches of its terms
     :ivar progress: yield and virtual time of a fluid lease; None before it has run, and for other leases
     :ivar approval: state of the approval that it needs; None if it needs none
+    :ivar grant: what the service has answered to the request
     """
 
     request: LeaseRequest
@@ -332,6 +314,7 @@ class Lease:
     penalties: float = 0.0
     progress: Progress | None = None
     approval: Approval | None = None
+    grant: Grant = UNANSWERED
 
     @property
     def lease_id(self) -> str:
@@ -351,7 +334,7 @@ class Lease:
     @property
     def assured_until(self) -> int | None:
         """Instant until which it is promised not to be preempted; None without an unbroken promise, or a place."""
-        if self.request.assured is None or self.request.assured is Assured.BROKEN:
+        if self.grant.assured is None or self.grant.assured is Assured.BROKEN:
             return None
         begin = self.started
         if begin is None:

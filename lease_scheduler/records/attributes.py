@@ -6,21 +6,27 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lease_scheduler.model.attributes import Attribute, attributes_of
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.grant import Grant
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.records.documents import LeaseDocument
 
 #: Attributes that are part of the terms, which the plan uses.
 TERMS = attributes_of(LeaseRequest)
+#: Attributes that the service answers to a request.
+ANSWERS = attributes_of(Grant)
 #: Attributes that the plan does not know.
 REMARKS = attributes_of(LeaseDocument)
 
-ATTRIBUTES = (*REMARKS, *TERMS)
+ATTRIBUTES = (*REMARKS, *TERMS, *ANSWERS)
 
 
-def plain_values(request: LeaseRequest, document: LeaseDocument) -> dict[str, Any]:
+def plain_values(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
     """Return the plain values of all attributes of a lease, by name."""
-    remarks = {each.name: each.plain(getattr(document, each.name)) for each in REMARKS}
-    return remarks | {each.name: each.plain(getattr(request, each.name)) for each in TERMS}
+    return {**_plain(REMARKS, document), **_plain(TERMS, lease.request), **_plain(ANSWERS, lease.grant)}
+
+
+def _plain(attributes: Iterable[Attribute], carrier: object) -> dict[str, Any]:
+    return {each.name: each.plain(getattr(carrier, each.name)) for each in attributes}
 
 
 def values(attributes: Iterable[Attribute], plain: Mapping[Any, Any]) -> dict[str, Any]:
@@ -33,5 +39,5 @@ def values(attributes: Iterable[Attribute], plain: Mapping[Any, Any]) -> dict[st
 
 def asked_values(request: LeaseRequest, document: LeaseDocument) -> dict[str, Any]:
     """Return the plain values, by name, of all attributes that a request may state: those that are not computed."""
-    found = plain_values(request, document)
-    return {each.name: found[each.name] for each in ATTRIBUTES if not each.is_computed}
+    found = {**_plain(REMARKS, document), **_plain(TERMS, request)}
+    return {each.name: found[each.name] for each in (*REMARKS, *TERMS) if not each.is_computed}

@@ -102,14 +102,14 @@ def outcome(lease: Lease) -> dict[str, Cell]:
 
 def price(lease: Lease) -> dict[str, Cell]:
     """Return the price of a lease and its rate, and the price that its user declined, if any (haizea F78)."""
-    request = lease.request
-    if request.price is None:
+    request, asked = lease.request, lease.grant.price
+    if asked is None:
         return {}
-    found: dict[str, Cell] = {"Price": request.price}
+    found: dict[str, Cell] = {"Price": asked}
     if request.node_hours:
-        found["rate"] = request.price / request.node_hours
+        found["rate"] = asked / request.node_hours
     if lease.state is LeaseState.REJECTED_BY_USER:
-        found |= {"Price": _REFUSED, "rejected_price": request.price}
+        found |= {"Price": _REFUSED, "rejected_price": asked}
     # Values in the workload take precedence.
     return {name: value for name, value in found.items() if name not in request.extras}
 

@@ -271,12 +271,12 @@ def revenue(leases: Sequence[Lease]) -> Revenue | None:
     A lease is worth its user's rate (the extra ``simul_userrate``, per node and hour) times nodes and requested
     duration; without a rate it is worth its price, and without a price, nothing.
     """
-    if not any(lease.request.price is not None or "simul_userrate" in lease.request.extras for lease in leases):
+    if not any(lease.grant.price is not None or "simul_userrate" in lease.request.extras for lease in leases):
         return None
     worth: dict[LeaseState, float] = dict.fromkeys(LeaseState, 0.0)
     earned = 0.0
     for lease in leases:
-        price = max(lease.request.price or 0.0, 0.0)
+        price = max(lease.grant.price or 0.0, 0.0)
         value = worth_to_user(lease.request)
         worth[lease.state] += price if value is None else value
         if lease.state is LeaseState.DONE:

@@ -207,7 +207,7 @@ def _is_withdrawn(lease: Lease) -> bool:
 def _workload_lease(lease: Lease) -> WorkloadLease:
     """Return a request with its real duration, if that is shorter than the requested one."""
     ended_early = lease.is_final and lease.started is not None and 0 < lease.accumulated < lease.request.duration
-    return WorkloadLease(lease.request, lease.accumulated if ended_early else None)
+    return WorkloadLease(lease.request, lease.accumulated if ended_early else None, lease.grant)
 
 
 def _simulate(workload: Workload, settings: RunSettings, start: int) -> list[Held]:

@@ -191,7 +191,7 @@ class SiteRun:
         request = lease.request
         if not self.is_open_ended:
             raise InvalidValueError("site", f"may stop before lease {request.lease_id} is done; let it be open-ended")
-        self.engine.submit(self._with_max_price(request))
+        self._ask(lease)
         if lease.real_duration is not None:
             self._real_durations[request.lease_id] = lease.real_duration
         self._last_submission = max(self._last_submission, request.submitted)
@@ -200,8 +200,11 @@ class SiteRun:
     def _submit_due(self, now: int) -> None:
         leases = self.workload.leases
         while self._next_request < len(leases) and leases[self._next_request].request.submitted <= now:
-            self.engine.submit(self._with_max_price(leases[self._next_request].request))
+            self._ask(leases[self._next_request])
             self._next_request += 1
+
+    def _ask(self, lease: WorkloadLease) -> None:
+        self.engine.submit(self._with_max_price(lease.request), grant=lease.grant)
 
     def _with_max_price(self, request: LeaseRequest) -> LeaseRequest:
         """Return the request with the most that its user would pay, if leases have prices (haizea F77)."""

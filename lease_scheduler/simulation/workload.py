@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import LeaseRequest
 
@@ -16,10 +17,12 @@ class WorkloadLease:
     :ivar request: the terms; ``submitted`` counts from the workload's zero
     :ivar real_duration: seconds after which the work is really done; None if it takes the whole requested duration.
         Only the simulated cloud uses it; planning knows only the requested duration.
+    :ivar grant: what was answered to the request before, such as a price that the workload states
     """
 
     request: LeaseRequest
     real_duration: int | None = None
+    grant: Grant = UNANSWERED
 
 
 @dataclass(frozen=True)

@@ -341,7 +341,7 @@ def test_a_lease_is_done_or_rejected_by_its_user(rate: str, users_rate: float, p
     )
     (found,) = Run(workload, settings).execute().leases
 
-    assert (found.state, found.request.price) == (state, price)
+    assert (found.state, found.grant.price) == (state, price)
 
 
 def test_the_adaptive_rate_of_one_user() -> None:
@@ -355,7 +355,7 @@ def test_the_adaptive_rate_of_one_user() -> None:
     workload = Workload("scenario", leases, Site.homogeneous(4, _ONE_CORE))
     result = Run(workload, RunSettings(policies={"pricing": "adaptive"})).execute()
 
-    assert [lease.request.price for lease in result.leases] == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125]
+    assert [lease.grant.price for lease in result.leases] == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125]
     assert result.leases[3].state is LeaseState.REJECTED_BY_USER
 
 

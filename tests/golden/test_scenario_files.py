@@ -141,9 +141,9 @@ def _check_prices(workload: Workload, settings: RunSettings) -> None:
         assert lease.state in {LeaseState.DONE, LeaseState.REJECTED, LeaseState.REJECTED_BY_USER}, (settings, request)
         if lease.state is LeaseState.REJECTED:
             continue
-        assert request.price is not None and request.max_price is not None, (settings, request)
+        assert lease.grant.price is not None and request.max_price is not None, (settings, request)
         # Only leases that are too expensive are rejected by their users.
-        assert (lease.state is LeaseState.DONE) == affordable(request), (settings, request)
+        assert (lease.state is LeaseState.DONE) == affordable(request, lease.grant), (settings, request)
     money = metrics.revenue(result.leases)
     assert money is not None
     worth = sum(metrics.worth_to_user(lease.request) or 0.0 for lease in workload.leases)
@@ -159,7 +159,7 @@ def test_prices_of_the_scenario_files(folder: Path) -> None:
         settings = _settings("by-kind", "aggressive", Suspension.ALL, Migration.YES, None)
         settings = replace(settings.with_policies(pricing="constant"), policy_options={"pricing_rate": rate})
         leases = Run(read_lwf(folder / f"{name}.lwf"), settings).execute().leases
-        return [(lease.state, lease.request.price) for lease in leases]
+        return [(lease.state, lease.grant.price) for lease in leases]
 
     assert found("price1", "0.10") == [(LeaseState.DONE, 0.40)]
     assert found("price1", "1.00") == [(LeaseState.DONE, 4.0)]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import Assured, LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -207,7 +208,7 @@ class SyntheticSite:
         while self._left(now) < 0:
             victim = self._promised.pop()
             self.broken.add(victim.lease_id)
-            lost = replace(victim, request=replace(victim.request, assured=Assured.BROKEN), active_since=None)
+            lost = replace(victim, grant=replace(victim.grant, assured=Assured.BROKEN), active_since=None)
             self._policy.observe(Outcome.BROKEN, lost, victim, now)
         self._running[lease.sequence] = lease = replace(lease, started=now, active_since=now)
         heappush(self._ends, (asked.start + asked.seconds, lease.sequence))
@@ -223,7 +224,7 @@ class SyntheticSite:
             lease = self._lease(nodes, now, 30 * DAY, kind=LeaseKind.BEST_EFFORT, **terms)
             made = self._policy.promise(Wanted(lease.request), now)
             if isinstance(made, Promise):
-                lease = replace(lease, request=replace(lease.request, assured=made.basis), started=now)
+                lease = replace(lease, grant=Grant(assured=made.basis), started=now)
                 lease = replace(lease, active_since=now)
                 self._promised.append(lease)
                 self._policy.observe(Outcome.STARTED, lease, None, now)

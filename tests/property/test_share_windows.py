@@ -107,7 +107,7 @@ def test_what_is_charged_to_windows_is_what_was_served(
     served: dict[str, int] = {}
     for lease in result.leases:
         project = lease.request.user or ""
-        served[project] = served.get(project, 0) + policy._cost(lease.request, lease.accumulated)
+        served[project] = served.get(project, 0) + policy._cost(lease, lease.accumulated)
     charged = {}
     for name, flow in policy._shares.flows.items():
         assert isinstance(flow.windows, _Counted)

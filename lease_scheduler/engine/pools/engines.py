@@ -12,6 +12,7 @@ from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -77,10 +78,11 @@ class PoolEngines:
         offered_for: int | None = None,
         negotiation: str | None = None,
         approval: Approval | None = None,
+        grant: Grant = UNANSWERED,
     ) -> None:
         """Accept a request; see ``Engine.submit``."""
         self._of_pool(request.pool).submit(
-            request, least, offered_for=offered_for, negotiation=negotiation, approval=approval
+            request, least, offered_for=offered_for, negotiation=negotiation, approval=approval, grant=grant
         )
 
     def forget_refused(self, lease_id: str) -> None:
@@ -88,9 +90,9 @@ class PoolEngines:
         for engine in self._engines.values():
             engine.forget_refused(lease_id)
 
-    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
+    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None, grant: Grant = UNANSWERED) -> Quote:
         """Return what would happen to a request if it were made now; see ``Engine.quote``."""
-        found = self._of_pool(request.pool).quote(request, least)
+        found = self._of_pool(request.pool).quote(request, least, grant)
         return found if found.refusal is None else replace(found, refusal=_named(found.refusal, request.pool))
 
     def alternatives(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.durations import in_words
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.refusals import RefusalReason
@@ -59,12 +60,14 @@ def quote(
     *,
     least: tuple[int, ...] | None = None,
     earliest: int | None = None,
+    grant: Grant = UNANSWERED,
 ) -> Quote:
     """Return what the planner would do for a request. The plan does not change.
 
     :param sequence: the position that the lease would have in the order of submission
     :param least: for each node set, the smallest acceptable number of nodes; None means all of them
     :param earliest: a best-effort lease does not start before this instant, by default ``now``
+    :param grant: what is already answered to the request
     """
     plan = planner.plan
     smallest = request if least is None else with_counts(request, least)
@@ -76,7 +79,7 @@ def quote(
     position = None
     try:
         with plan.trial():
-            lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))
+            lease = plan.put(Lease(request, sequence, grant=grant).to(LeaseState.PENDING))
             if request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
                     lease = plan.put(replace(lease, request=with_ranges(request, least)))

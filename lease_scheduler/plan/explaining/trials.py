@@ -174,7 +174,7 @@ class Trials:
                 continue
             if not lease.holdings or lease.holdings[-1].end <= start:
                 continue
-            if terms.assured is Assured.PLANNED and start < (lease.assured_until or 0):
+            if lease.grant.assured is Assured.PLANNED and start < (lease.assured_until or 0):
                 continue
             if preemption.score(shortest, Victim(lease, 1, 0), start) >= 0:
                 found.append(lease)

@@ -58,7 +58,7 @@ def as_it_waits(lease: Lease) -> Lease:
         return lease
     if all(node_set.count == node_set.fewest for node_set in lease.request.nodes):
         return lease
-    return replace(lease, request=replace(at_fewest(lease.request), price=None, retained=0.0))
+    return replace(lease, request=at_fewest(lease.request), grant=replace(lease.grant, price=None, retained=0.0))
 
 
 def with_most_nodes(

@@ -63,7 +63,7 @@ def victims(
                 continue
         run_so_far = max(0, start - holding.run_start)
         assured_until = lease.assured_until
-        if assured_until is not None and victim.assured is Assured.PLANNED:
+        if assured_until is not None and lease.grant.assured is Assured.PLANNED:
             leaves = _cut(context, lease, holding, start, now).run_end if suspended else start
             if leaves < assured_until:
                 continue

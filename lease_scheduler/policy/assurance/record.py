@@ -42,7 +42,7 @@ class PromiseRecord:
             self._total -= old[1]
         if until is not None:
             # Only statistical promises are judged, and only of leases that have started.
-            is_judged = lease.request.assured is Assured.STATISTICAL and lease.started is not None
+            is_judged = lease.grant.assured is Assured.STATISTICAL and lease.started is not None
             self._live[lease.lease_id] = until, share, is_judged
             self._total += share
             heappush(self._ends, (until, lease.lease_id))

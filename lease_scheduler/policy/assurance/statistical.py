@@ -199,7 +199,7 @@ class Statistical(AssurancePolicy):
             self._guests.follow(lease.lease_id, hosts_of(lease, self._site.hosts), now)
         if outcome is Outcome.BROKEN:
             self._record.broken(lease, now)
-        elif lease.request.assured is not None:
+        elif lease.grant.assured is not None:
             self._record.follow(lease, self._share(lease.request))
         if may_threaten(lease.request):
             self._follow_plan(lease)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from lease_scheduler.model.breach import Breach
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.base import Policy
 
 
@@ -22,9 +22,9 @@ class PenaltyPolicy(Policy):
     charges = True
 
     @abstractmethod
-    def penalty(self, breach: Breach, request: LeaseRequest) -> float:
+    def penalty(self, breach: Breach, lease: Lease) -> float:
         """Return the penalty for a breach, in money and at least 0.
 
         :param breach: the breach, whose penalty is not known yet
-        :param request: the terms of the lease, which has a price
+        :param lease: the lease, which has a price
         """

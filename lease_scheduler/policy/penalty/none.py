@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.model.breach import Breach
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
 
@@ -12,6 +12,6 @@ class NoPenalty(PenaltyPolicy):
 
     charges = False
 
-    def penalty(self, breach: Breach, request: LeaseRequest) -> float:
+    def penalty(self, breach: Breach, lease: Lease) -> float:
         """See ``PenaltyPolicy.penalty``."""
         return 0.0

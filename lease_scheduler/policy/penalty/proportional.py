@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.model.breach import Breach
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
@@ -22,6 +22,6 @@ class Proportional(PenaltyPolicy):
         super().__init__(options)
         self._rate = options.number("penalty_rate", 1.0)
 
-    def penalty(self, breach: Breach, request: LeaseRequest) -> float:
+    def penalty(self, breach: Breach, lease: Lease) -> float:
         """See ``PenaltyPolicy.penalty``."""
         return self._rate * breach.node_seconds / 3_600

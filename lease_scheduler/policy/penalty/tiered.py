@@ -6,7 +6,7 @@ from math import isfinite
 
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
@@ -28,12 +28,12 @@ class Tiered(PenaltyPolicy):
         super().__init__(options)
         self._tiers = _parsed(options.get(_OPTION, _DEFAULT))
 
-    def penalty(self, breach: Breach, request: LeaseRequest) -> float:
+    def penalty(self, breach: Breach, lease: Lease) -> float:
         """See ``PenaltyPolicy.penalty``."""
-        nodes = request.charged_nodes
+        nodes = lease.request.charged_nodes
         lasted = breach.node_seconds / nodes if breach.node_seconds and nodes else breach.seconds
         share = max((share for seconds, share in self._tiers if seconds <= lasted), default=0.0)
-        return share * (request.price or 0.0)
+        return share * (lease.grant.price or 0.0)
 
 
 def _parsed(text: str) -> tuple[tuple[int, float], ...]:

@@ -55,9 +55,10 @@ class Replacements:
         if new_id in work.leases:
             return
         asked = replace(lease.request, lease_id=new_id, submitted=work.now)
+        grant = lease.grant
         fewer: int | None = None
         try:
-            found = self._engine.quote(asked)
+            found = self._engine.quote(asked, grant=grant)
         except InvalidValueError:
             # A replacement was offered before.
             return
@@ -67,11 +68,18 @@ class Replacements:
                 return
             # An offer that preempts other leases at once cannot be held.
             chosen = next((each for each in near if not each.preempted), near[0])
-            asked = at_its_rate(lease, _changed(asked, chosen))
+            asked = _changed(asked, chosen)
+            grant = at_its_rate(lease, asked)
             fewer = chosen.nodes if chosen.change == "nodes" else None
         try:
             # The replacement needs no approval of its own, because the provider offers it.
-            self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id, approval=lease.approval)
+            self._engine.submit(
+                asked,
+                offered_for=self._lifetime,
+                negotiation=lease.lease_id,
+                approval=lease.approval,
+                grant=grant,
+            )
         except InvalidValueError:
             # The offer would have to start at once.
             return

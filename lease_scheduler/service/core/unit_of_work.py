@@ -142,7 +142,7 @@ class UnitOfWork:
 
     def note_price(self, before: Lease, after: Lease) -> None:
         """Add an entry to the history of a lease whose price has changed."""
-        old, new = before.request.price, after.request.price
+        old, new = before.grant.price, after.grant.price
         if old is not None and new is not None and old != new:
             self.note(after, f"its price is {new:.12g}; it was {old:.12g}")
 
@@ -199,11 +199,11 @@ class UnitOfWork:
 
     def _revenue(self, lease: Lease) -> list[RevenueRecord]:
         """Return the revenue record of a lease that has ended; empty if no price was involved."""
-        request, outcome = lease.request, _OUTCOMES.get(lease.state)
-        if outcome is None or lease.ended is None or (request.price is None and request.max_price is None):
+        price, most, pool = lease.grant.price, lease.request.max_price, lease.request.pool
+        outcome = _OUTCOMES.get(lease.state)
+        if outcome is None or lease.ended is None or (price is None and most is None):
             return []
         project_id = self.documents[lease.lease_id].project_id
-        price, most, pool = request.price, request.max_price, request.pool
         return [RevenueRecord(lease.lease_id, project_id, lease.ended, outcome, price, most, pool)]
 
     def _leaves_something(self, lease: Lease) -> bool:

@@ -118,7 +118,7 @@ class Quotes:
             check_change(site, self._enforcement, context, lease_id, changes, is_quote=True)
         with site.inquiry(context):
             lease, document = self._documents.expected(lease_id, changes)
-            present = {"present_price": lease.request.price}
+            present = {"present_price": lease.grant.price}
             account = self._account(document, without=lease_id)
             try:
                 request, terms = self._documents.new_terms(lease, document, changes)
@@ -173,7 +173,7 @@ def granted(units: Units, lease: Lease) -> Document:
         "preempted_kinds": {},
         "alternatives": [],
         "queue_position": None,
-        "price": lease.request.price,
+        "price": lease.grant.price,
         "nodes": [_granted_nodes(node_set) for node_set in lease.request.nodes],
         "pool": lease.request.pool,
         "promise": _promise(lease),
@@ -182,15 +182,15 @@ def granted(units: Units, lease: Lease) -> Document:
 
 def _promise(lease: Lease) -> Document | None:
     """Return the promised lifetime of a lease, or None if it asks for no promise."""
-    request, held = lease.request, lease.holdings
+    request, grant, held = lease.request, lease.grant, lease.holdings
     if request.min_lifetime is None:
         return None
     return {
         "min_lifetime": request.min_lifetime,
         "assurance": request.assurance,
-        "assured": None if request.assured is None else request.assured.value,
-        "assured_from": request.assured_from,
-        "planned_lifetime": request.planned_lifetime,
+        "assured": None if grant.assured is None else grant.assured.value,
+        "assured_from": grant.assured_from,
+        "planned_lifetime": grant.planned_lifetime,
         "begin": held[0].run_start if held else None,
     }
 

@@ -33,7 +33,7 @@ _NOT_ADMITTED = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
 def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, Any]:
-    held, values = lease.holdings, plain_values(lease.request, document)
+    held, values = lease.holdings, plain_values(lease, document)
     return {
         **announced(lease, document),
         **{each.name: values[each.name] for each in ATTRIBUTES if each.is_notified},

@@ -10,6 +10,7 @@ from math import isfinite, nan
 from typing import Any
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
@@ -144,8 +145,9 @@ def _first_date(path: str | os.PathLike[str]) -> int | None:
 def _read_request(element: Element, types: frozenset[str] | None, parse: InstantParser) -> WorkloadLease:
     element.expect(attributes=("arrival",), children=("lease", "realduration"))
     submitted = element.convert("arrival", lambda text, field: parse(text, field, 0))
-    request = read_lease(element.require("lease"), submitted, types, parse)
-    return WorkloadLease(request, _read_real_duration(element, request.duration))
+    lease = element.require("lease")
+    request = read_lease(lease, submitted, types, parse)
+    return WorkloadLease(request, _read_real_duration(element, request.duration), _read_grant(lease))
 
 
 def read_lease(
@@ -156,7 +158,7 @@ def read_lease(
     *,
     may_be_empty: bool = False,
 ) -> LeaseRequest:
-    """Read a ``<lease>``; the id of the request is empty if the element has none.
+    """Read what a ``<lease>`` asks for; the id of the request is empty if the element has none.
 
     :param submitted: instant of the submission in seconds
     :param types: permitted resource types; None permits all
@@ -193,7 +195,6 @@ def read_lease(
             preemptible=lease.convert("preemptible", _parse_flag),
             preemption_mode=_read_preemption_mode(lease),
             user=None if lease.attributes.get("user", "-1") == "-1" else lease.get("user"),
-            price=lease.convert("price", _parse_price) if "price" in lease.attributes else None,
             software=None if software is None else read_software(software).image,
             extras={} if extra is None else read_attributes(extra),
         )
@@ -207,6 +208,10 @@ def _read_id(lease: Element) -> str:
     if not lease.get("id"):
         raise lease.error("the id is empty; give one or leave the attribute out")
     return lease.get("id")
+
+
+def _read_grant(lease: Element) -> Grant:
+    return Grant(price=lease.convert("price", _parse_price)) if "price" in lease.attributes else UNANSWERED
 
 
 def _read_real_duration(element: Element, duration: int) -> int | None:
@@ -288,8 +293,8 @@ def _write_request(document: XmlBuilder, parent: Any, lease: WorkloadLease) -> N
     written = {"id": request.lease_id, "preemptible": str(request.preemptible).lower()}
     if request.user is not None:
         written["user"] = request.user
-    if request.price is not None:
-        written["price"] = repr(request.price)
+    if lease.grant.price is not None:
+        written["price"] = repr(lease.grant.price)
     if request.preemption_mode is not PreemptionMode.SUSPEND:
         written["preemption_mode"] = request.preemption_mode.value
     terms = document.add("lease", element, **written)

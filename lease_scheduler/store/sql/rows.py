@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.approval import Approval
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -18,7 +19,7 @@ from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.attributes import REMARKS, TERMS, plain_values, values
+from lease_scheduler.records.attributes import ANSWERS, REMARKS, TERMS, plain_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, UsageRecord
@@ -95,7 +96,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
     columns = {
         "id": lease.lease_id,
         "sequence": lease.sequence,
-        **plain_values(request, document),
+        **plain_values(lease, document),
         "kind": request.kind.value,
         "submitted": request.submitted,
         "requested_start": request.start,
@@ -119,7 +120,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "offered_until": lease.offered_until,
         "negotiation_id": lease.negotiation,
         "approval": None if lease.approval is None else lease.approval.value,
-        "retained": request.retained,
+        "retained": lease.grant.retained,
         "missing_since": lease.missing_since,
         "missing_nodes": lease.missing_nodes,
         "penalties": lease.penalties,
@@ -152,7 +153,6 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         start=row["requested_start"],
         deadline=row["deadline"],
         user=row["project_id"],
-        retained=row["retained"] or 0.0,
         moves_others=row["maintenance"],
         **values(TERMS, row),
     )
@@ -174,6 +174,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         row["penalties"] or 0.0,
         progress(row),
         None if row["approval"] is None else Approval(row["approval"]),
+        Grant(retained=row["retained"] or 0.0, **values(ANSWERS, row)),
     )
 
 

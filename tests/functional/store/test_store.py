@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from sqlalchemy import Engine, func, insert, select, update
@@ -9,10 +9,12 @@ from sqlalchemy import Engine, func, insert, select, update
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.grant import UNANSWERED, Grant
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.kinds import Assured, LeaseKind
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.attributes import ANSWERS
 from lease_scheduler.records.feeds import FeedRecord, digest_of
 from lease_scheduler.records.history import BreachRecord, RevenueRecord
 from lease_scheduler.records.idleness import Idleness
@@ -343,13 +345,43 @@ def test_what_was_used_is_counted_within_the_interval(database: Engine) -> None:
     assert SqlReader(database).usage("other", 0, 100, 100) == []
 
 
+def test_what_was_granted_is_kept(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    full = Grant(
+        price=1.5,
+        retained=0.25,
+        assured=Assured.STATISTICAL,
+        assured_from=812,
+        planned_lifetime=7_200,
+        expected_wait=3_600,
+        expected_wait_from=59,
+    )
+    assert all(getattr(full, each.name) != getattr(UNANSWERED, each.name) for each in fields(Grant))
+    granted, plain = values.lease(0, grant=full), values.lease(1)
+    for lease in (granted, plain):
+        store.commit(values.changes_of(lease, values.document(lease)))
+    assert _leading(database).load().leases == (granted, plain)
+    assert plain.grant == UNANSWERED
+    view = SqlReader(database).lease(granted.lease_id)
+    assert view is not None
+    assert {each.name: view[each.name] for each in ANSWERS} == {
+        "price": 1.5,
+        "assured": "statistical",
+        "assured_from": 812,
+        "planned_lifetime": 7_200,
+        "expected_wait": 3_600,
+        "expected_wait_from": 59,
+    }
+
+
 def test_prices_are_kept(database: Engine) -> None:
     """Terms, offers, what a policy has learnt about projects, and revenue."""
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, offered_until=77)
     # Some databases do not return a number as it was given, unless told to.
-    lease = replace(lease, request=replace(lease.request, price=1 / 7, max_price=123456789.01))
+    lease = replace(lease, request=replace(lease.request, max_price=123456789.01), grant=Grant(price=1 / 7))
     changes = values.changes_of(lease, values.document(lease))
     changes.policy_state = {
         ("", "pricing", "adaptive", "a"): {"accepted": 1.0},
@@ -399,7 +431,7 @@ def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> Non
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, negotiation="other", missing_since=40, missing_nodes=2, penalties=1 / 3)
-    lease = replace(lease, request=replace(lease.request, price=4.0, retained=0.5))
+    lease = replace(lease, grant=Grant(price=4.0, retained=0.5))
     changes = values.changes_of(lease, values.document(lease))
     late = Breach(lease.lease_id, BreachKind.LATE_START, 30, 90, 270, 1 / 3)
     changes.breaches = [

@@ -43,7 +43,7 @@ def test_a_planned_promise_keeps_reservations_out_until_the_lifetime_is_over(mak
     )
     world.until(30)
     lease = world["work"]
-    assert (lease.request.assured, lease.request.assured_from, lease.request.planned_lifetime) == (
+    assert (lease.grant.assured, lease.grant.assured_from, lease.grant.planned_lifetime) == (
         Assured.PLANNED,
         0,
         None,
@@ -77,7 +77,7 @@ def test_time_in_which_nothing_happens_counts(make_world: MakeWorld) -> None:
         hosts=1,
         assurance="statistical",
     ).until(3 * day + 1)
-    assert world["work"].request.assured is Assured.STATISTICAL
+    assert world["work"].grant.assured is Assured.STATISTICAL
 
 
 def test_a_place_is_looked_for_once(make_world: MakeWorld) -> None:
@@ -105,7 +105,7 @@ def test_it_waits_until_it_can_be_assured_if_asked_to(make_world: MakeWorld) -> 
     ).until(600)
     assert world["work"].state is LeaseState.QUEUED or world["work"].holdings[0].run_start >= 800
     lease = world.until(900)["work"]
-    assert (lease.started, lease.request.assured) == (800, Assured.PLANNED)
+    assert (lease.started, lease.grant.assured) == (800, Assured.PLANNED)
 
 
 def test_a_quote_without_a_place_promises_nothing(make_world: MakeWorld) -> None:
@@ -130,9 +130,9 @@ def test_a_quote_says_what_would_be_promised(make_world: MakeWorld) -> None:
     assert waiting.granted
     granted = engine.quote(_assured("work", 300, submitted=20)).lease
     assert granted is not None
-    assert granted.request.assured is Assured.PLANNED
-    assert granted.request.planned_lifetime is not None
-    assert granted.request.planned_lifetime >= 300
+    assert granted.grant.assured is Assured.PLANNED
+    assert granted.grant.planned_lifetime is not None
+    assert granted.grant.planned_lifetime >= 300
 
 
 def test_a_lifetime_longer_than_any_is_refused(make_world: MakeWorld) -> None:
@@ -154,7 +154,7 @@ def test_a_lease_that_loses_its_hosts_early_is_told_counted_and_paid(make_world:
     breaches = [each for each in world.run.recorder.breaches if each.kind is BreachKind.PREEMPTED_EARLY]
     assert [(each.lease_id, each.seconds) for each in breaches] == [("work", 400)]
     assert breaches[0].penalty > 0
-    assert world["work"].request.assured is Assured.BROKEN
+    assert world["work"].grant.assured is Assured.BROKEN
     assert world["work"].state is LeaseState.DONE
 
 
@@ -170,7 +170,7 @@ def test_the_youngest_promise_is_broken_first_and_those_without_before(make_worl
     planner = world.run.planner
     for lease_id in ("old", "young"):
         lease = world[lease_id]
-        planner.plan.put(replace(lease, request=replace(lease.request, assured=Assured.STATISTICAL)))
+        planner.plan.put(replace(lease, grant=replace(lease.grant, assured=Assured.STATISTICAL)))
     found = victims(planner.context, _reservation("other", 10, 100), 100, 400, 10, lambda _, leases: True)
     assert [lease.lease_id for lease in found] == ["plain", "young", "old"]
 
@@ -180,7 +180,7 @@ def test_a_promised_lease_may_shrink_but_not_grow(make_world: MakeWorld) -> None
     with pytest.raises(InvalidValueError, match="nodes: cannot grow"):
         change(world, "work", nodes=3)
     change(world, "work", nodes=1)
-    assert world["work"].request.assured is Assured.PLANNED
+    assert world["work"].grant.assured is Assured.PLANNED
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.model.breach import BreachKind
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.metrics import revenue
+from lease_scheduler.simulation.workload import WorkloadLease
 
 from .conftest import MakeWorld, World, request
 
@@ -24,8 +24,8 @@ def _found(world: World) -> list[tuple[str, BreachKind, int, int, int]]:
     return [(b.lease_id, b.kind, b.instant, b.seconds, b.node_seconds) for b in world.run.recorder.breaches]
 
 
-def _priced(lease_id: str, price: float, nodes: int = 2, **terms: int) -> LeaseRequest:
-    return replace(request(lease_id, RESERVATION, nodes, **terms), price=price)
+def _priced(lease_id: str, price: float, nodes: int = 2, **terms: int) -> WorkloadLease:
+    return WorkloadLease(request(lease_id, RESERVATION, nodes, **terms), grant=Grant(price=price))
 
 
 def test_a_late_start(make_world: MakeWorld) -> None:

@@ -10,10 +10,12 @@ import pytest
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.simulation.workload import WorkloadLease
 
 from .conftest import SUSPENDED_WORK, VM, MakeWorld, World, change, refused_change, request, terms_of
 
@@ -226,14 +228,15 @@ _CHANGES: dict[str, Callable[[World], LeaseRequest]] = {
 def test_a_quote_is_what_the_change_comes_to(make_world: MakeWorld, kind: LeaseKind, how: str, instant: int) -> None:
     """It has the price and the place of the lease, and leaves the plan as it was."""
     terms = {"deadline": 9000} if kind is DEADLINE else {}
-    world = make_world(request("1", kind, 1, 1000, start=100, price=10.0, **terms)).until(instant)
+    priced = WorkloadLease(request("1", kind, 1, 1000, start=100, **terms), grant=Grant(price=10.0))
+    world = make_world(priced).until(instant)
     asked = _CHANGES[how](world)
     before = world.run.engine.live_leases()
     quoted, lost = world.run.engine.quote_change("1", asked)
     assert world.run.engine.live_leases() == before
     after = world.run.engine.change("1", asked).after
-    assert (quoted.request, quoted.holdings, lost) == (after.request, after.holdings, ())
-    assert quoted.request.price == pytest.approx(10.0 * asked.node_hours / before[0].request.node_hours)
+    assert (quoted.request, quoted.grant, quoted.holdings, lost) == (after.request, after.grant, after.holdings, ())
+    assert quoted.grant.price == pytest.approx(10.0 * asked.node_hours / before[0].request.node_hours)
 
 
 def test_a_quote_names_those_that_would_lose_something(make_world: MakeWorld) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.engine.forecasts import Forecasts
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import Assured, LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -55,8 +56,8 @@ def _counted(forecasts: Forecasts, name: str, now: int = 0) -> tuple[int, int]:
 
 def test_nothing_is_told_before_enough_is_known() -> None:
     """59 is the smallest number for a bound of .95 at .95, and the bound is then the longest wait."""
-    assert _experienced(58).with_expected_wait(_lease("new", 0)).request.expected_wait is None
-    told = _experienced().with_expected_wait(_lease("new", 0)).request
+    assert _experienced(58).with_expected_wait(_lease("new", 0)).grant.expected_wait is None
+    told = _experienced().with_expected_wait(_lease("new", 0)).grant
     assert (told.expected_wait, told.expected_wait_from) == (158, 59)
 
 
@@ -127,8 +128,9 @@ def test_expected_durations_are_judged() -> None:
 
 def test_promised_lifetimes_are_judged_when_they_are_over_or_broken() -> None:
     forecasts = Forecasts()
-    promised: dict[str, Any] = {"min_lifetime": 600, "assurance": 0.9, "assured": Assured.STATISTICAL}
-    kept, lost, ended = (_start(_lease(name, 0, **promised), 0) for name in ("kept", "lost", "ended"))
+    leases = (_lease(name, 0, min_lifetime=600, assurance=0.9) for name in ("kept", "lost", "ended"))
+    promised = Grant(assured=Assured.STATISTICAL)
+    kept, lost, ended = (replace(_start(lease, 0), grant=promised) for lease in leases)
     for lease in (kept, lost, ended):
         forecasts.observe(Outcome.STARTED, lease, None, 0)
     forecasts.observe(Outcome.BROKEN, lost, lost, 300)
@@ -143,4 +145,4 @@ def test_promised_lifetimes_are_judged_when_they_are_over_or_broken() -> None:
 def test_nothing_is_told_where_nobody_forecasts(make_world: MakeWorld) -> None:
     """As in simulations."""
     world = make_world(request("a", LeaseKind.BEST_EFFORT)).end()
-    assert world["a"].request.expected_wait is None
+    assert world["a"].grant.expected_wait is None

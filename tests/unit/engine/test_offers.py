@@ -49,11 +49,11 @@ def test_an_offer_is_replaced_by_one_with_other_terms(make_world: MakeWorld, kin
     assert second == world["1"]
     assert (second.offered_until, second.is_offered, second.state) == (300, True, LeaseState.READY)
     assert [(each.start, len(each.hosts)) for each in second.holdings] == [(2000, 2)]
-    assert second.request.price == first.request.price
-    assert second.request.price
+    assert second.grant.price == first.grant.price
+    assert second.grant.price
     third = world.run.engine.held.counter("1", terms_of(world, "1", duration=900, start=250))
     assert third.offered_until == (250 if kind is RESERVATION else 300)
-    assert third.request.price == pytest.approx(second.request.price / 2)
+    assert third.grant.price == pytest.approx(second.grant.price / 2)
     world.run.engine.held.accept("1")
     assert world.end()["1"].accumulated == 900
 
@@ -106,11 +106,11 @@ def test_terms_that_cost_too_much_leave_the_offer_as_it_was(make_world: MakeWorl
     """The old limit holds unless the new terms name another one."""
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", RESERVATION, 1, 3600, start=1000, max_price=1.0))
-    assert world["1"].request.price is not None
-    rate = world["1"].request.price
+    assert world["1"].grant.price is not None
+    rate = world["1"].grant.price
     assert _refused(world, "1", duration=36_000_000, max_price=None).reason == "price"
     raised = world.run.engine.held.counter("1", terms_of(world, "1", duration=36_000, max_price=100 * rate))
-    assert raised.request.price == pytest.approx(10 * rate)
+    assert raised.grant.price == pytest.approx(10 * rate)
     assert raised.request.max_price == 100 * rate
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -15,6 +16,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.options import PreemptAt, Suspension
 from lease_scheduler.simulation.metrics import count_leases, revenue
+from lease_scheduler.simulation.workload import WorkloadLease
 
 from .conftest import VM, MakeWorld, World, request
 
@@ -34,7 +36,7 @@ def test_who_turns_his_price_down_is_told_it(make_world: MakeWorld) -> None:
     """haizea F77, F78: four node-hours at 1.00 for a user who pays at most 0.50."""
     world = make_world(_reservation("1", 0.5), hosts=4, pricing="constant").end()
     lease = world["1"]
-    assert (lease.state, lease.request.price) == (LeaseState.REJECTED_BY_USER, 4.0)
+    assert (lease.state, lease.grant.price) == (LeaseState.REJECTED_BY_USER, 4.0)
     assert lease.reason == "its price is 4, and max_price is 2"
     assert (lease.started, lease.ended) == (None, 0)
 
@@ -60,8 +62,8 @@ def test_only_who_has_a_place_is_asked(make_world: MakeWorld) -> None:
         pricing="adaptive",
     ).end()
     assert [world[i].state for i in "123"] == [LeaseState.DONE, LeaseState.REJECTED, LeaseState.DONE]
-    assert world["2"].request.price is None
-    assert world["3"].request.price == pytest.approx(1.5 * 4)
+    assert world["2"].grant.price is None
+    assert world["3"].grant.price == pytest.approx(1.5 * 4)
 
 
 def test_nobody_makes_room_for_who_turns_his_price_down(make_world: MakeWorld) -> None:
@@ -90,16 +92,16 @@ def test_a_queued_lease_gets_its_price_with_its_place(make_world: MakeWorld) -> 
         planning={"backfilling_limit": 0},
         pricing="adaptive",
     )
-    assert [world.until(0)[i].request.price for i in "1234"] == [2.0, None, None, None]
+    assert [world.until(0)[i].grant.price for i in "1234"] == [2.0, None, None, None]
     world.until(3600)
-    assert [world[i].request.price for i in "12"] == [2.0, 3.0]
+    assert [world[i].grant.price for i in "12"] == [2.0, 3.0]
     world.until(7200)
     # The estimates for users a and b are 2.25 and 1.125: the upper median is a's.
     assert world["3"].state is LeaseState.REJECTED_BY_USER
     assert world["3"].ended == 7200
     world.end()
     assert [world[i].state for i in "124"] == [LeaseState.DONE] * 3
-    assert world["4"].request.price == pytest.approx(2 * 2.25)
+    assert world["4"].grant.price == pytest.approx(2 * 2.25)
 
 
 def test_a_price_is_fixed_once_quoted(make_world: MakeWorld) -> None:
@@ -111,13 +113,13 @@ def test_a_price_is_fixed_once_quoted(make_world: MakeWorld) -> None:
     ).end()
     assert world.counters["suspensions"] == 1
     assert [world[i].state for i in "12"] == [LeaseState.DONE] * 2
-    assert world["1"].request.price == pytest.approx(2.0)
-    assert world["2"].request.price == pytest.approx(1.5 * 2 / 6)
+    assert world["1"].grant.price == pytest.approx(2.0)
+    assert world["2"].grant.price == pytest.approx(1.5 * 2 / 6)
 
 
 def test_a_price_that_a_file_names_is_kept(make_world: MakeWorld) -> None:
-    world = make_world(replace(_reservation("1", 0.1), price=7.5), hosts=4, pricing="constant").end()
-    assert (world["1"].state, world["1"].request.price) == (LeaseState.DONE, 7.5)
+    world = make_world(WorkloadLease(_reservation("1", 0.1), grant=Grant(price=7.5)), hosts=4, pricing="constant").end()
+    assert (world["1"].state, world["1"].grant.price) == (LeaseState.DONE, 7.5)
 
 
 def test_who_is_not_asked_teaches_nothing(make_world: MakeWorld) -> None:
@@ -126,7 +128,7 @@ def test_who_is_not_asked_teaches_nothing(make_world: MakeWorld) -> None:
         *(request(str(number), RESERVATION, 1, 3600, start=number * 4000, user="a") for number in range(3)),
         pricing="adaptive",
     ).end()
-    assert [world[i].request.price for i in "012"] == [1.0, 1.0, 1.0]
+    assert [world[i].grant.price for i in "012"] == [1.0, 1.0, 1.0]
 
 
 def test_what_is_kept_free_for_maintenance_costs_nothing(make_world: MakeWorld) -> None:
@@ -135,7 +137,7 @@ def test_what_is_kept_free_for_maintenance_costs_nothing(make_world: MakeWorld) 
     nothing = LeaseRequest("n", RESERVATION, (), 0, 3600, 100)
     world = make_world(maintenance, nothing, pricing="constant").end()
     assert [world[i].state for i in "mn"] == [LeaseState.DONE] * 2
-    assert [world[i].request.price for i in "mn"] == [None, None]
+    assert [world[i].grant.price for i in "mn"] == [None, None]
 
 
 def test_addresses_are_no_nodes() -> None:
@@ -153,7 +155,7 @@ def test_suspending_others_costs_extra_if_so_wanted(make_world: MakeWorld, surch
         pricing="constant",
         policies={"pricing_surcharge": surcharge},
     ).until(20)
-    assert world["2"].request.price == pytest.approx(price)
+    assert world["2"].grant.price == pytest.approx(price)
     found = (
         make_world(request("1", BEST_EFFORT, 2, 5000), pricing="constant", policies={"pricing_surcharge": surcharge})
         .until(20)
@@ -172,7 +174,7 @@ def test_who_takes_what_is_left_pays_for_nobody_elses_suspension(make_world: Mak
         policies={"pricing_surcharge": "1"},
     ).end()
     assert world.counters["suspensions"] == 2
-    assert [world[i].request.price for i in "123"] == [1.0, 1.0, 1.0]
+    assert [world[i].grant.price for i in "123"] == [1.0, 1.0, 1.0]
 
 
 def test_revenue_is_told_by_its_parts(make_world: MakeWorld) -> None:
@@ -201,7 +203,7 @@ def test_a_quote_tells_the_price_and_changes_nothing(make_world: MakeWorld) -> N
     assert first.price is not None and first.price == engine.quote(_reservation("2", 1)).price
     engine.submit(_reservation("1", 1))
     engine.step()
-    assert world["1"].request.price == first.price
+    assert world["1"].grant.price == first.price
     assert engine.quote(_reservation("3", 1, start=5000)).price != first.price
 
 
@@ -220,16 +222,16 @@ def test_other_terms_cost_the_same_by_the_node_hour(make_world: MakeWorld) -> No
         request("1", RESERVATION, 1, 3600, start=100, user="a", extras=_user(2.5)), pricing="adaptive"
     ).until(0)
     engine = world.run.engine
-    terms = replace(world["1"].request, price=None, max_price=None)
-    assert engine.change("1", replace(terms, duration=7200)).after.request.price == 2.0
+    terms = replace(world["1"].request, max_price=None)
+    assert engine.change("1", replace(terms, duration=7200)).after.grant.price == 2.0
     two = replace(terms, duration=1800, nodes=(NodeSet(2, VM),))
-    assert engine.change("1", two).after.request.price == 1.0
+    assert engine.change("1", two).after.grant.price == 1.0
     before = world["1"]
     with pytest.raises(NoPlaceError, match="its price is 3, and max_price is 2.5"):
         engine.change("1", replace(terms, duration=3 * 3600))
     assert world["1"] == before
     most = replace(terms, duration=3600, nodes=(NodeSet(2, VM),))
-    assert engine.change("1", most, least=(1,)).after.request.price == 2.0
+    assert engine.change("1", most, least=(1,)).after.grant.price == 2.0
 
 
 # -- leases that are held ----------------------------------------------------------------------------------------------
@@ -245,7 +247,7 @@ def test_an_offer_holds_its_place_and_nothing_begins(make_world: MakeWorld) -> N
     world = make_world(hosts=4, pricing="constant", engine={"preparation_time": 5000}).until(0)
     _offer(world, replace(_reservation("1", 1), start=1000))
     held = world["1"]
-    assert (held.state, held.offered_until, held.request.price) == (LeaseState.READY, 300, 4.0)
+    assert (held.state, held.offered_until, held.grant.price) == (LeaseState.READY, 300, 4.0)
     assert not world.run.engine.quote(_reservation("2", 9, start=1000)).granted, "its capacity is nobody else's"
     world.until(299)
     assert world["1"] == held
@@ -330,7 +332,7 @@ def test_what_consumers_say_of_offers_moves_the_rate(make_world: MakeWorld) -> N
         asked = request(lease_id, RESERVATION, 1, 3600, submitted=0, start=5000, user=user)
         engine.submit(asked, offered_for=300)
         engine.step()
-        price = world[lease_id].request.price
+        price = world[lease_id].grant.price
         assert price is not None
         return price
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.engine.prices import at_its_rate, within_budget
+from lease_scheduler.engine.prices import at_its_rate, with_max_price, within_budget
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
@@ -32,20 +33,25 @@ def test_what_new_terms_cost_follows_the_agreed_rate(
     terms: dict[str, Any], refund_share: float, price: float, retained: float
 ) -> None:
     """The lease costs 3 for an hour. An earlier change left 1 that is not paid back."""
-    lease = Lease(replace(request("1", RESERVATION, 1, 3600, start=0), price=4.0, retained=1.0), 1)
-    found = at_its_rate(lease, replace(lease.request, price=None, retained=0.0, **terms), refund_share)
+    had = Grant(price=4.0, retained=1.0, expected_wait=60, expected_wait_from=59)
+    lease = Lease(request("1", RESERVATION, 1, 3600, start=0), 1, grant=had)
+    found = at_its_rate(lease, replace(lease.request, **terms), refund_share)
     assert (found.price, found.retained) == pytest.approx((price, retained))
-    assert replace(found, price=None, retained=0.0) == replace(lease.request, price=None, retained=0.0, **terms)
+    assert replace(found, price=4.0, retained=1.0) == had
 
 
-@pytest.mark.parametrize("price", [None, 4.0])
-def test_the_limit_of_a_price_stays_until_another_one_is_named(price: float | None) -> None:
-    """With or without a price."""
-    lease = Lease(replace(request("1", RESERVATION, 1, 3600, start=0), price=price, max_price=5.0), 1)
+def test_a_lease_without_a_price_costs_nothing_under_new_terms() -> None:
+    lease = Lease(request("1", RESERVATION, 1, 3600, start=0), 1)
+    assert at_its_rate(lease, replace(lease.request, duration=7200)) == Grant()
+
+
+def test_the_limit_of_a_price_stays_until_another_one_is_named() -> None:
+    lease = Lease(request("1", RESERVATION, 1, 3600, start=0, max_price=5.0), 1)
     same, other = (replace(lease.request, duration=1800, max_price=limit) for limit in (None, 6.0))
-    assert at_its_rate(lease, same).max_price == 5.0
-    assert at_its_rate(lease, other).max_price == 6.0
-    assert at_its_rate(lease, same).duration == 1800
+    assert with_max_price(lease, same) == replace(lease.request, duration=1800)
+    assert with_max_price(lease, other) == other
+    unlimited = Lease(replace(lease.request, max_price=None), 1)
+    assert with_max_price(unlimited, same) == same
 
 
 @pytest.mark.parametrize(

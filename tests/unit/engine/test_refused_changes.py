@@ -9,10 +9,12 @@ import pytest
 
 from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explaining.advice import Alternative
+from lease_scheduler.simulation.workload import WorkloadLease
 
 from .conftest import SUSPENDED_WORK, MakeWorld, change, refused_change, request, terms_of
 
@@ -143,10 +145,12 @@ def test_what_would_fit_before_the_start_takes_the_place_of_the_lease(make_world
 # -- prices ------------------------------------------------------------------------------------------------------------
 
 
+def _priced(asked: LeaseRequest, price: float, max_price: float | None = None) -> WorkloadLease:
+    return WorkloadLease(replace(asked, max_price=max_price), grant=Grant(price=price))
+
+
 def _budget(make_world: MakeWorld, asked: LeaseRequest, instant: int, **terms: Any) -> tuple[Alternative, ...]:
-    world = make_world(
-        replace(asked, price=asked.node_hours, max_price=2.5), *SUSPENDED_WORK[1:], hosts=1, **terms
-    ).until(instant)
+    world = make_world(_priced(asked, asked.node_hours, 2.5), *SUSPENDED_WORK[1:], hosts=1, **terms).until(instant)
     refusal = refused_change(world, asked.lease_id, duration=10 * 3600)
     assert (refusal.reason, refusal.message) == ("price", "its price is 10, and max_price is 2.5")
     return refusal.alternatives
@@ -163,20 +167,19 @@ def test_terms_that_cost_too_much_are_answered_with_the_longest_that_do_not(make
 def test_money_that_was_kept_pays_for_no_time(make_world: MakeWorld) -> None:
     """An hour less pays back half its price, so 0.5 of 2.5 buys nothing; the rest buys two hours."""
     world = make_world(
-        replace(request("1", RESERVATION, 1, 7200, start=1000), price=2.0, max_price=2.5), engine={"refund_share": 0.5}
+        _priced(request("1", RESERVATION, 1, 7200, start=1000), 2.0, 2.5), engine={"refund_share": 0.5}
     ).until(50)
     after = change(world, "1", duration=3600).after
-    assert (after.request.price, after.request.retained) == (1.5, 0.5)
+    assert (after.grant.price, after.grant.retained) == (1.5, 0.5)
     assert refused_change(world, "1", duration=36_000).alternatives == (Alternative("duration", 1000, 1, 7200),)
-    assert change(world, "1", duration=7200).after.request.price == 2.5
+    assert change(world, "1", duration=7200).after.grant.price == 2.5
 
 
 def test_fewer_nodes_and_less_than_what_was_done_are_no_alternatives(make_world: MakeWorld) -> None:
     """Fewer nodes would be another lease, and time that has passed cannot be given back."""
-    asked = replace(request("1", RESERVATION, 2, 3600, start=100), price=2.0, max_price=2.5)
-    world = make_world(asked).until(50)
+    world = make_world(_priced(request("1", RESERVATION, 2, 3600, start=100), 2.0, 2.5)).until(50)
     assert refused_change(world, "1", duration=7200).alternatives == (Alternative("duration", 100, 2, 4500),)
-    saved = replace(request("work", BEST_EFFORT, 1, 1000), price=1.0, max_price=1.0)
+    saved = _priced(request("work", BEST_EFFORT, 1, 1000), 1.0, 1.0)
     world = make_world(saved, *SUSPENDED_WORK[1:], hosts=1).until(600)
     assert world["work"].accumulated == 468
     (offered,) = refused_change(world, "work", duration=2000, max_price=0.5).alternatives
@@ -186,9 +189,9 @@ def test_fewer_nodes_and_less_than_what_was_done_are_no_alternatives(make_world:
 
 def test_the_lease_is_priced_for_the_nodes_that_it_gets(make_world: MakeWorld) -> None:
     """Not for those that it would have had at most."""
-    asked = replace(request("1", RESERVATION, 1, 3600, start=0), price=1.0)
+    asked = _priced(request("1", RESERVATION, 1, 3600, start=0), 1.0)
     world = make_world(asked, request("2", RESERVATION, 1, 3600, start=0), hosts=3).until(100)
     quoted, _ = world.run.engine.quote_change("1", terms_of(world, "1", 3), least=(1,))
     after = change(world, "1", 3, least=(1,)).after
-    assert (after.request.node_count, after.request.price) == (2, 2.0)
+    assert (after.request.node_count, after.grant.price) == (2, 2.0)
     assert quoted.request == after.request == world["1"].request

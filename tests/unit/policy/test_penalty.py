@@ -6,8 +6,9 @@ import pytest
 
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, VCPU, Resources
 from lease_scheduler.policy.base import PolicyOptions
@@ -16,7 +17,7 @@ from lease_scheduler.policy.penalty.proportional import Proportional
 from lease_scheduler.policy.penalty.tiered import Tiered
 
 NODES = (NodeSet(4, Resources({VCPU: 1})), NodeSet(3, Resources({FLOATING_IP: 1})))
-LEASE = LeaseRequest("1", LeaseKind.RESERVATION, NODES, 0, 3_600, 100, price=20.0)
+LEASE = Lease(LeaseRequest("1", LeaseKind.RESERVATION, NODES, 0, 3_600, 100), 1, grant=Grant(price=20.0))
 
 
 def _breach(seconds: int, node_seconds: int) -> Breach:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -56,10 +57,9 @@ def lease(
         duration,
         start=instant(start),
         deadline=instant(deadline),
-        price=price,
         extras={} if rate is None else {"simul_userrate": rate},
     )
-    return Lease(request, 0, state, accumulated, instant(started), instant(ended))
+    return Lease(request, 0, state, accumulated, instant(started), instant(ended), grant=Grant(price=price))
 
 
 def held(lease_id: str, phase: Phase, start: int, end: int, *hosts: int) -> Occupation:

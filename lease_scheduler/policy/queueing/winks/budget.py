@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.queueing.winks.claims import PreemptionOptions
 from lease_scheduler.policy.queueing.winks.policy import Winks
@@ -30,7 +30,7 @@ class Budget(Winks):
         # Shares of money do not say which flow holds too many hosts at present.
         return PreemptionOptions()
 
-    def _cost(self, request: LeaseRequest, seconds: int) -> int:
-        if request.price is not None:
-            return round(request.price * _PARTS * seconds / self._seconds(request))
-        return round(request.charged_nodes * seconds / 3_600 * self._rate * _PARTS)
+    def _cost(self, lease: Lease, seconds: int) -> int:
+        if lease.grant.price is not None:
+            return round(lease.grant.price * _PARTS * seconds / self._seconds(lease.request))
+        return round(lease.request.charged_nodes * seconds / 3_600 * self._rate * _PARTS)

@@ -220,7 +220,7 @@ class Winks(QueueingPolicy):
     def refusal(self, request: LeaseRequest) -> str | None:
         """See ``Queueing.refusal``: without debt, a lease that costs more than all of a window or a strict share."""
         seconds, nodes = self._seconds(request), request.node_count
-        cost = self._cost(request, seconds)
+        cost = self._cost(Lease(request, 0), seconds)
         window = self._shares.options.window
         most, whole = float(window * self._shares.capacity), "the whole site"
         if self._shares.limits and not self._shares.has_spare:
@@ -251,9 +251,9 @@ class Winks(QueueingPolicy):
         """Return for how long a lease is charged at first."""
         return self._durations.of_request(request)
 
-    def _cost(self, request: LeaseRequest, seconds: int) -> int:
+    def _cost(self, lease: Lease, seconds: int) -> int:
         """Return the cost of a lease for this many seconds."""
-        return self._size.cost(request, seconds)
+        return self._size.cost(lease.request, seconds)
 
     # -- what becomes of leases --------------------------------------------------------------------------
 
@@ -321,12 +321,13 @@ class Winks(QueueingPolicy):
     def _placed(self, lease: Lease, before: Lease | None, now: int) -> None:
         request = lease.request
         if lease.lease_id in self._ledger.charges:
-            if before is not None and before.request is not request:
-                self._terms_changed(lease, before.request)
+            # What a lease costs may follow from its price.
+            if before is not None and (before.request is not request or before.grant is not lease.grant):
+                self._terms_changed(lease, before)
             return
         flow = self._flow(self._names.flow_of(request))
         start, share = lease.holdings[0].start, self._share_per_weight(now)
-        cost = self._cost(request, max(1, self._seconds(request) - lease.accumulated))
+        cost = self._cost(lease, max(1, self._seconds(request) - lease.accumulated))
         position = flow.queue.position(lease.lease_id) if request.kind is LeaseKind.BEST_EFFORT else None
         is_due = False
         if position is not None:
@@ -344,10 +345,10 @@ class Winks(QueueingPolicy):
         self._ledger.put(lease.lease_id, Charge(flow.name, cost, seconds, tag, window, is_due, owes))
         self._note(flow)
 
-    def _terms_changed(self, lease: Lease, old: LeaseRequest) -> None:
+    def _terms_changed(self, lease: Lease, old: Lease) -> None:
         charge = self._ledger.charges[lease.lease_id]
-        seconds = max(1, charge.duration + self._seconds(lease.request) - self._seconds(old))
-        cost = max(0, charge.cost + self._cost(lease.request, seconds) - self._cost(old, charge.duration))
+        seconds = max(1, charge.duration + self._seconds(lease.request) - self._seconds(old.request))
+        cost = max(0, charge.cost + self._cost(lease, seconds) - self._cost(old, charge.duration))
         flow, share = self._flow(charge.flow), self._share_per_weight(self._ledger.now)
         self._ledger.put(lease.lease_id, with_terms(self._shares, flow, charge, cost, seconds, share))
         self._note(flow)

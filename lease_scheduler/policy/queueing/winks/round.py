@@ -32,7 +32,7 @@ class FlowRound:
         shares: Shares,
         queue: QueueRound,
         charges: Mapping[str, Charge],
-        cost_of: Callable[[LeaseRequest, int], int],
+        cost_of: Callable[[Lease, int], int],
     ) -> None:
         self._queue = queue
         self._charges = charges
@@ -83,7 +83,7 @@ class FlowRound:
                     start, flow = placed.holdings[0].start, self.shares.copied(flow)
                     if placed.request.nodes is not turn.lease.request.nodes:
                         granted = flow.queue.requests[position]
-                        cost = self._cost_of(placed.request, granted.duration)
+                        cost = self._cost_of(placed, granted.duration)
                         flow.queue.correct(position, replace(granted, cost=cost))
                     self.shares.schedule(flow, position, start, self._queue.now, self.share)
                     order.again(flow)
@@ -111,7 +111,8 @@ class FlowRound:
             is_refused = request.is_wide and self._is_refused(flow, request, group)
             if not is_refused:
                 latest = now + window if request.is_wide else now
-                yield Turn(lease, latest, self._test(flow, request, refused), self._in_share(flow, request)), position
+                in_share = self._in_share(flow, request, lease)
+                yield Turn(lease, latest, self._test(flow, request, refused), in_share), position
                 if refused:
                     self._starts.setdefault(group, []).append((*size, refused[-1].start))
             if lease.lease_id not in self._queue.placed:
@@ -193,9 +194,9 @@ class FlowRound:
 
         return accepts
 
-    def _in_share(self, flow: Flow, request: QueuedRequest) -> Callable[[LeaseRequest, Holding], bool]:
+    def _in_share(self, flow: Flow, request: QueuedRequest, lease: Lease) -> Callable[[LeaseRequest, Holding], bool]:
         def may_grow(terms: LeaseRequest, holding: Holding) -> bool:
-            cost = self._cost_of(terms, request.duration)
+            cost = self._cost_of(replace(lease, request=terms), request.duration)
             return self.shares.may_grow(flow, cost, holding.start, self.share)
 
         return may_grow
@@ -204,7 +205,7 @@ class FlowRound:
         charge = self._charges[lease.lease_id]
 
         def may_grow(terms: LeaseRequest, holding: Holding) -> bool:
-            return self._cost_of(terms, charge.duration) <= charge.cost
+            return self._cost_of(replace(lease, request=terms), charge.duration) <= charge.cost
 
         return may_grow
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
@@ -109,8 +110,8 @@ def test_sizes_grow_after_counts(make_lease: MakeLease) -> None:
 def test_a_lease_that_loses_its_place_has_its_range_again(make_lease: MakeLease) -> None:
     planner = new_planner(10, HOST)
     lease = _queued(planner, make_lease, _range(2, 8))
-    waiting = planner.plan.put(back_to_queue(replace(lease, request=replace(lease.request, price=8.0)), "failed"))
-    assert (waiting.request.node_count, waiting.request.price) == (2, None)
+    waiting = planner.plan.put(back_to_queue(replace(lease, grant=Grant(price=8.0)), "failed"))
+    assert (waiting.request.node_count, waiting.grant.price) == (2, None)
     _used(planner, make_lease, 5)
     planner.process_queue(0)
     assert planner.plan.leases[lease.lease_id].request.node_count == 5

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import Assured, LeaseKind
@@ -124,8 +125,8 @@ def test_promises_reduce_the_spare_capacity_of_later_ones() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 60)
     assert isinstance(_answer(policy, now, 6 * _HOUR, nodes=6), Promise)
-    request = replace(_request("older", 8, 6 * _HOUR), assured=Assured.STATISTICAL)
-    older = Lease(request, 1, LeaseState.ACTIVE, started=now, active_since=now)
+    promised = Grant(assured=Assured.STATISTICAL)
+    older = Lease(_request("older", 8, 6 * _HOUR), 1, LeaseState.ACTIVE, started=now, active_since=now, grant=promised)
     policy.observe(Outcome.STARTED, older, None, now)
     assert isinstance(_answer(policy, now, 6 * _HOUR, nodes=6), Shortfall)
     assert isinstance(_answer(policy, now + 7 * _HOUR, 2 * _HOUR, nodes=6), Promise), "its lifetime is over"
@@ -168,10 +169,10 @@ def test_a_booking_that_follows_a_lease_on_its_hosts_adds_no_demand() -> None:
 
 
 def _break(policy: Statistical, number: int, now: int) -> None:
-    request = replace(_request(f"broken {number}", 1, 6 * _HOUR), assured=Assured.STATISTICAL)
-    lease = Lease(request, number, LeaseState.ACTIVE, started=now, active_since=now)
+    request, promised = _request(f"broken {number}", 1, 6 * _HOUR), Grant(assured=Assured.STATISTICAL)
+    lease = Lease(request, number, LeaseState.ACTIVE, started=now, active_since=now, grant=promised)
     policy.observe(Outcome.STARTED, lease, None, now)
-    lost = replace(lease, request=replace(request, assured=Assured.BROKEN), active_since=None)
+    lost = replace(lease, grant=Grant(assured=Assured.BROKEN), active_since=None)
     policy.observe(Outcome.BROKEN, lost, lease, now + 60)
 
 

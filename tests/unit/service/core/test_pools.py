@@ -275,7 +275,7 @@ def test_each_pool_has_its_own_prices(lead: Lead) -> None:
     dear, cheap = _priced("9"), _priced("2")
     core = lead(pools={"dear": _planning(dear), "cheap": _planning(cheap, "gpu-*")}, hosts=("compute-1", "gpu-1"))
     lease = core.lease(_ask(core, 1, max_price=5.0))
-    assert (lease.request.pool, lease.request.price) == ("cheap", 2.0)
+    assert (lease.request.pool, lease.grant.price) == ("cheap", 2.0)
     with pytest.raises(RefusedError, match="pool dear: "):
         _ask(core, 1, pool="dear", max_price=5.0)
     seen = SiteObservations(core.site).look()

@@ -95,7 +95,7 @@ def test_what_starts_later_than_the_lead_time_needs_approval() -> None:
         ({"nodes": (NodeSet(1, Resources({VCPU: 4, HOST_SHARE: 1}), hosts=frozenset({"gpu"})),)}, False),
         ({"nodes": (NodeSet(1, Resources({VCPU: 4, HOST_SHARE: 1})),) * 2}, False),
         ({"preemptible": True}, False),
-        ({"price": 3.0}, True),
+        ({"max_price": 3.0}, True),
     ],
 )
 def test_what_only_shrinks(changes: dict[str, Any], expected: bool) -> None:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
@@ -269,12 +270,12 @@ def _workload_leases(draw: st.DrawFn, lease_id: str, submitted: int) -> Workload
         preemptible=draw(st.booleans()),
         preemption_mode=draw(st.sampled_from(PreemptionMode)),
         user=draw(st.none() | _TEXT),
-        price=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
         software=draw(st.none() | st.builds(DiskImage, _TEXT, st.integers(0, 10**6))),
         extras=draw(st.dictionaries(_TEXT, _TEXT, max_size=3)),
     )
     real = draw(st.none() | st.integers(1, duration))
-    return WorkloadLease(request, real if real is not None and real < duration else None)
+    price = draw(st.none() | st.floats(allow_nan=False, allow_infinity=False))
+    return WorkloadLease(request, real if real is not None and real < duration else None, Grant(price=price))
 
 
 @st.composite

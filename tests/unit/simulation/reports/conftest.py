@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -21,9 +22,7 @@ ZERO = 10_000
 def four_hosts() -> RunResult:
     """The run. Instants of its leases count from another epoch than the run's zero."""
     best_effort = LeaseRequest("b1", LeaseKind.BEST_EFFORT, (WHOLE, WHOLE), ZERO, 4_000, user="ann")
-    reservation = LeaseRequest(
-        "r1", LeaseKind.RESERVATION, (WHOLE,) * 4, ZERO + 60, 3_000, start=ZERO + 3_600, price=2.5
-    )
+    reservation = LeaseRequest("r1", LeaseKind.RESERVATION, (WHOLE,) * 4, ZERO + 60, 3_000, start=ZERO + 3_600)
     deadline = LeaseRequest(
         "d1",
         LeaseKind.DEADLINE,
@@ -41,7 +40,7 @@ def four_hosts() -> RunResult:
         site=Site.homogeneous(4, Resources({"VCPU": 100, "MEMORY_MB": 1024})),
         leases=(
             Lease(best_effort, 1, LeaseState.DONE, 4_000, ZERO, ZERO + 8_000),
-            Lease(reservation, 2, LeaseState.DONE, 3_000, ZERO + 3_600, ZERO + 6_600),
+            Lease(reservation, 2, LeaseState.DONE, 3_000, ZERO + 3_600, ZERO + 6_600, grant=Grant(price=2.5)),
             Lease(deadline, 3, LeaseState.DONE, 1_000, ZERO + 900, ZERO + 1_900),
             Lease(immediate, 4, LeaseState.CANCELLED, 300, ZERO + 7_000, ZERO + 7_300, reason="by its user, early"),
             Lease(rejected, 5, LeaseState.REJECTED, ended=ZERO + 7_000, reason='no room: "host-1" is held'),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.reports import tables
@@ -99,7 +100,7 @@ def test_perlease_csv_has_haizeas_columns(four_hosts: RunResult) -> None:
 def test_perlease_csv_has_the_price_of_a_refused_quote(four_hosts: RunResult) -> None:
     """As in Haizea: a price of -1, and the rejected price in a column of its own."""
     lease = four_hosts.leases[4]
-    by_user = replace(lease, state=LeaseState.REJECTED_BY_USER, request=replace(lease.request, price=5.0))
+    by_user = replace(lease, state=LeaseState.REJECTED_BY_USER, grant=Grant(price=5.0))
     (row,) = rows(tables.perlease_csv(replace(four_hosts, leases=(by_user,)), {}))
     assert (row["State"], row["Price"], row["rejected_price"], row["rate"]) == ("Rejected by user", "-1", "5", "9")
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind
@@ -506,7 +507,7 @@ def test_budget_charges_prices(make_book: MakeBook) -> None:
     book.queue("a"), book.queue("b")
 
     assert isinstance(book.policy, Budget)
-    book.place(replace(cheap, request=replace(cheap.request, price=1.0)), 0)
+    book.place(replace(cheap, grant=Grant(price=1.0)), 0)
     book.place(dear, 0)
 
     clocks = {report.name: report.behind for report in book.policy.flows(0)}
