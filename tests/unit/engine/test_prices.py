@@ -216,6 +216,14 @@ def test_a_quote_above_the_highest_price_is_refused(make_world: MakeWorld) -> No
     assert engine.quote(replace(_reservation("1", 1), max_price=4.0)).granted
 
 
+def test_a_price_that_was_agreed_on_is_not_quoted_again(make_world: MakeWorld) -> None:
+    """As for the replacement of a lease: its price stays, although it would cost too much at the present rate."""
+    engine = make_world(hosts=4, pricing="constant").until(0).run.engine
+    found = engine.quote(replace(_reservation("1", 1), max_price=3.5), grant=Grant(price=3.0))
+    assert found.lease is not None
+    assert (found.lease.grant.price, found.price) == (3.0, None)
+
+
 def test_other_terms_cost_the_same_by_the_node_hour(make_world: MakeWorld) -> None:
     """The agreed rate stays, whatever the present rate is; and so does the highest price."""
     world = make_world(
