@@ -9,7 +9,7 @@ import pytest
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, Resources
 from lease_scheduler.model.states import LeaseState
@@ -222,6 +222,14 @@ def test_a_price_that_was_agreed_on_is_not_quoted_again(make_world: MakeWorld) -
     found = engine.quote(replace(_reservation("1", 1), max_price=3.5), grant=Grant(price=3.0))
     assert found.lease is not None
     assert (found.lease.grant.price, found.price) == (3.0, None)
+
+
+def test_an_undecided_lease_keeps_what_was_answered_when_an_engine_takes_over(make_world: MakeWorld) -> None:
+    world = make_world(hosts=4, pricing="constant")
+    undecided = Lease(_reservation("1", 1), 0, LeaseState.PENDING, grant=Grant(price=7.5))
+    world.run.engine.restore([undecided], (), 1)
+    world.run.engine.step()
+    assert (world["1"].state, world["1"].grant.price) == (LeaseState.READY, 7.5)
 
 
 def test_other_terms_cost_the_same_by_the_node_hour(make_world: MakeWorld) -> None:
