@@ -102,6 +102,8 @@ class CreateQuote(LeaseCommand):
         version = terms.later(terms.version_of(body), terms.NEGOTIATION if flexibility else terms.PRICES)
         if body.get("kind") in terms.INTERRUPTED:
             version = terms.later(version, terms.INTERRUPTIONS)
+        if parsed.hold and body.get("kind") in terms.WITHOUT_START:
+            version = terms.later(version, terms.HOLDS)
         if parsed.budget:
             version = terms.later(version, terms.BUDGETS)
         if parsed.approval:

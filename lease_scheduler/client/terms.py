@@ -48,8 +48,12 @@ INTERRUPTIONS = "1.39"
 BUDGETS = "1.41"
 #: Microversion of leases that await approval.
 APPROVAL = "1.42"
+#: Microversion of offers of kinds that have no start in their terms.
+HOLDS = "1.45"
 #: Kinds of leases that may be planned with interruptions.
 INTERRUPTED = frozenset({"best-effort", "deadline"})
+#: Kinds of leases without a start in their terms.
+WITHOUT_START = frozenset({"best-effort", "immediate"})
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"

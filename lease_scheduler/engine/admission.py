@@ -24,6 +24,7 @@ from lease_scheduler.plan.fitting.count_ranges import with_ranges
 from lease_scheduler.plan.fitting.largest_fit import with_counts
 from lease_scheduler.plan.placing.elastic import placed_soonest
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.planner import as_long_as_held
 from lease_scheduler.plan.preempting.preemption import is_preempted, loses_work
 
 
@@ -72,6 +73,8 @@ class Admission:
                 unassured = self.unassured(waits, now)
                 if unassured is not None:
                     state.finish(lease, LeaseState.REJECTED, now, unassured.message)
+                elif waits.is_offered:
+                    self._hold(waits, now)
                 else:
                     state.planner.enqueue(waits)
             else:
@@ -122,7 +125,8 @@ class Admission:
             if state.powers and fits_awake(state.planner, lease.request, now):
                 state.recorder.count("asleep_refusals")
             if state.options.explain_refusals:
-                smallest = lease.request if least is None else with_counts(lease.request, least)
+                held = as_long_as_held(lease, now).request
+                smallest = held if least is None else with_counts(held, least)
                 may_preempt = not lease.is_offered
                 reason = refusal_of(state.planner, smallest, now, error, may_preempt=may_preempt).message
             state.finish(lease, LeaseState.REJECTED, now, reason)
@@ -134,6 +138,16 @@ class Admission:
         if emptied:
             self._parts.power_decisions.empty(emptied, now)
             state.publish(now)
+
+    def _hold(self, waits: Lease, now: int) -> None:
+        """Hold a best-effort lease, which gets its price but no place."""
+        state = self._state
+        try:
+            state.put(
+                self._parts.prices.agree(waits, others_make_room=False) if self._parts.prices.are_asked else waits
+            )
+        except PriceTooHighError as error:
+            self._parts.prices.refused(waits, error, now)
 
     def _placed_without(
         self, unwanted: IntArray, lease: Lease, least: tuple[int, ...] | None, now: int

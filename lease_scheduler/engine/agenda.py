@@ -33,12 +33,12 @@ def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True)
         first holding
     :param waits_for_images: whether a lease starts only when its images have arrived
     """
+    if lease.offered_until is not None:
+        return lease.offered_until, Due.EXPIRE
     if not lease.holdings:
         return None
     holding = lease.holdings[0]
     state = lease.state
-    if lease.offered_until is not None:
-        return lease.offered_until, Due.EXPIRE
     if in_operation:
         return holding.end, Due.OVERDUE
     if state is LeaseState.READY or (state is LeaseState.PREPARING and not waits_for_images):

@@ -27,18 +27,19 @@ UNDECIDED = "nobody approved it in time"
 def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
     """Return the instant until which a lease can be held: the end of the lifetime, but not after its latest start.
 
+    A reservation whose start has come may start late, but still ends at its end.
+
     :param lifetime: maximum number of seconds
-    :raises InvalidValueError: leases of this kind cannot be held, or the lease would have to start at once
+    :raises InvalidValueError: the lease would have to start at once
     """
-    if not request.kind.may_be_held:
-        raise InvalidValueError(
-            "kind", f"a {request.kind.value} lease cannot be held; only reservations and deadline leases can"
-        )
-    assert request.start is not None
-    if request.deadline is None:
+    if request.start is None:
+        return now + lifetime
+    if request.deadline is not None:
+        latest, field = request.deadline - request.duration, "deadline"
+    elif request.start > now:
         latest, field = request.start, "start"
     else:
-        latest, field = request.deadline - request.duration, "deadline"
+        latest, field = request.start + request.duration - 1, "end"
     if latest <= now:
         raise InvalidValueError(
             field, "the lease would have to start at once; an offer must start later, as it has to be accepted first"
@@ -46,11 +47,32 @@ def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
     return min(now + lifetime, latest)
 
 
+def started_now(lease: Lease, now: int) -> Lease:
+    """Return an accepted offer with a holding that begins now if its start has come, and else as it is.
+
+    An immediate lease gets its whole duration, a reservation what is left until its end. Deadline leases may start
+    later, and are planned again instead.
+    """
+    request = lease.request
+    if not lease.kind.promises_interval or (request.start is not None and request.start >= now):
+        return lease
+    (held,) = lease.holdings
+    start = max(now, held.start)
+    if request.start is not None:
+        terms = replace(request, start=start, duration=held.run_end - start)
+        return replace(lease, request=terms, holdings=(replace(held, start=start, run_start=start),))
+    run_end = start + request.duration
+    end = run_end + held.end - held.run_end
+    return replace(lease, holdings=(replace(held, start=start, run_start=start, run_end=run_end, end=end),))
+
+
 class Offers:
     """Life of offers, and of leases that await approval.
 
     An offer has its place in the plan as if it were accepted, but does not start. It is neither preempted nor moved for
-    better use of hosts, and loses its place only if hosts fail or are cleared.
+    better use of hosts, and loses its place only if hosts fail or are cleared. A lease that could start at once has its
+    hosts from now on until its end if it is accepted in the last second. A best-effort lease has no place: when it is
+    accepted, it enters the queue, at the position that it was submitted at.
 
     :param state: state that the parts of the engine share
     :param prices: learns which offers projects accept and decline
@@ -139,7 +161,9 @@ class Offers:
         return self._taken(replace(lease, approval=Approval.APPROVED, reason=reason), now)
 
     def _taken(self, lease: Lease, now: int) -> Lease:
-        taken = self._state.put(replace(lease, offered_until=None))
+        taken = self._state.put(started_now(replace(lease, offered_until=None), now))
+        if lease.kind is LeaseKind.BEST_EFFORT:
+            return self._state.planner.enqueue(taken)
         if lease.kind is LeaseKind.DEADLINE:
             # It was planned to start after the end of the offer, and need not wait for that any more.
             taken = self._state.planner.sooner(taken, now, earliest=self._state.earliest(now))

@@ -15,7 +15,6 @@ class _KindTraits:
     precedence: int
     promises_interval: bool = False
     has_start: bool = False
-    may_be_held: bool = False
     is_prepared: bool = False
     is_preemptor: bool = False
     is_preemptible_by_default: bool = False
@@ -27,7 +26,6 @@ class LeaseKind(Enum):
     :ivar precedence: rank among leases that lose their hosts and need new ones; the lowest gets new hosts first
     :ivar promises_interval: whether the lease is promised hosts for one interval, which is never moved in time
     :ivar has_start: whether the terms name a start
-    :ivar may_be_held: whether an offer can be held until the project accepts it, and replaced by another offer
     :ivar is_prepared: whether servers may be booted and images brought ahead of the start
     :ivar is_preemptor: whether others may be preempted for the lease by default
     :ivar is_preemptible_by_default: whether the lease may be preempted unless the request says otherwise
@@ -38,7 +36,6 @@ class LeaseKind(Enum):
         precedence=0,
         promises_interval=True,
         has_start=True,
-        may_be_held=True,
         is_prepared=True,
         is_preemptor=True,
     )
@@ -47,7 +44,6 @@ class LeaseKind(Enum):
         "deadline",
         precedence=2,
         has_start=True,
-        may_be_held=True,
         is_prepared=True,
         is_preemptor=True,
         is_preemptible_by_default=True,
@@ -58,7 +54,6 @@ class LeaseKind(Enum):
     precedence: int
     promises_interval: bool
     has_start: bool
-    may_be_held: bool
     is_prepared: bool
     is_preemptor: bool
     is_preemptible_by_default: bool
@@ -70,7 +65,6 @@ class LeaseKind(Enum):
         member.precedence = traits.precedence
         member.promises_interval = traits.promises_interval
         member.has_start = traits.has_start
-        member.may_be_held = traits.may_be_held
         member.is_prepared = traits.is_prepared
         member.is_preemptor = traits.is_preemptor
         member.is_preemptible_by_default = traits.is_preemptible_by_default

@@ -45,6 +45,17 @@ from lease_scheduler.plan.transfers.timing import start_after_transfer
 Agree = Callable[[Lease], Lease | None]
 
 
+def as_long_as_held(lease: Lease, now: int) -> Lease:
+    """Return a lease that could start at any instant until its offer ends with the duration of all of that.
+
+    Other leases are returned as they are: those that are not held, and those with a start.
+    """
+    request = lease.request
+    if lease.offered_until is None or lease.kind is not LeaseKind.IMMEDIATE:
+        return lease
+    return replace(lease, request=replace(request, duration=request.duration + lease.offered_until - now))
+
+
 class Planner:
     """Plans leases on a site.
 
@@ -145,7 +156,11 @@ class Planner:
             context = self._context_for(lease)
             return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
         if start is None and lease.kind is LeaseKind.IMMEDIATE:
-            return self._place_at_once(lease, now, present)
+            if lease.offered_until is None:
+                return self._place_at_once(lease, now, present)
+            with self.plan.tentative():
+                placed = self._place_at_once(as_long_as_held(lease, now), now, present)
+                return self.plan.put(replace(placed, request=lease.request))
         if start is None:
             start = now if lease.request.start is None else lease.request.start
         return self._place_from(lease, start, now, present)

@@ -27,7 +27,6 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 from .random_runs import RUN_SETTINGS, clouds, workloads
 
 _EXAMPLES = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-_KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
 _TURNED_DOWN = LeaseState.REJECTED_BY_USER
 
 
@@ -66,6 +65,7 @@ class _Offers:
         self._next = 0
         self._open: dict[str, int] = {}
         self.held: dict[str, tuple[Holding, ...]] = {}
+        self.asked: dict[str, int] = {}
         self.said: dict[str, bool] = {}
         self.ended: set[str] = set()
 
@@ -103,6 +103,7 @@ class _Offers:
                 continue
             if consumer is not None:
                 self._open[request.lease_id] = now + consumer.answers_after
+                self.asked[request.lease_id] = now
 
     def _answer(self, now: int) -> None:
         for lease_id in [key for key, instant in self._open.items() if instant <= now]:
@@ -120,12 +121,18 @@ class _Offers:
             lease = engine.lease(lease_id)
             if lease is None or not lease.is_offered or lease.offered_until is None:
                 continue
-            assert lease.state is LeaseState.READY
             assert lease.offered_until > now
             assert (lease.active_since, lease.started, lease.accumulated) == (None, None, 0)
             assert not lease.is_prepared
             assert lease_id not in engine.operations
-            assert lease.holdings[0].start >= lease.offered_until
+            if lease.kind is LeaseKind.BEST_EFFORT:
+                assert (lease.state, lease.holdings) == (LeaseState.PENDING, ())
+            else:
+                assert lease.state is LeaseState.READY
+                # A lease that could start at once has its hosts from then on.
+                start, asked = lease.request.start, self.asked[lease_id]
+                could_start = lease.kind.promises_interval and (start is None or start <= asked)
+                assert could_start or lease.holdings[0].start >= lease.offered_until
             known = self.held.setdefault(lease_id, lease.holdings)
             assert not self._exact or lease.holdings == known
 
@@ -148,7 +155,7 @@ def _check(workload: Workload, run_settings: RunSettings, consumers: dict[str, _
 @st.composite
 def _offered(draw: st.DrawFn, workload: Workload) -> dict[str, _Consumer]:
     """Draw which leases of a workload are offered, and what their projects decide."""
-    possible = [lease.request.lease_id for lease in workload.leases if lease.request.kind in _KINDS]
+    possible = [lease.request.lease_id for lease in workload.leases]
     return {lease_id: draw(_CONSUMERS) for lease_id in possible if draw(st.booleans())}
 
 

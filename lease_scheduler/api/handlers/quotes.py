@@ -7,7 +7,19 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, V1_42, V1_43
+from lease_scheduler.api.microversions import (
+    V1_12,
+    V1_15,
+    V1_17,
+    V1_23,
+    V1_26,
+    V1_30,
+    V1_39,
+    V1_41,
+    V1_42,
+    V1_43,
+    V1_45,
+)
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
@@ -17,8 +29,8 @@ from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.kinds import LeaseKind
 
-#: Kinds of leases that can be held. Their place is known at once and may be in the future.
-_MAY_BE_HELD = tuple(kind.value for kind in LeaseKind if kind.may_be_held)
+#: Kinds of leases that can be held at earlier microversions.
+_WITH_START = tuple(kind.value for kind in LeaseKind if kind.has_start)
 
 
 def create_quote(request: ApiRequest) -> Answer:
@@ -48,9 +60,11 @@ def _asked(request: ApiRequest, lease: Document) -> Document:
 
 def _held(request: ApiRequest, lease: Document) -> Document:
     request.require("leases:post")
-    if lease["kind"] not in _MAY_BE_HELD:
-        kinds = " and ".join(_MAY_BE_HELD)
-        raise ApiError(400, f"hold: only leases of kind {kinds} can be held, not {lease['kind']}", "hold")
+    if request.version < V1_45 and lease["kind"] not in _WITH_START:
+        kinds = " and ".join(_WITH_START)
+        raise ApiError(
+            400, f"hold: only leases of kind {kinds} can be held before {V1_45}, not {lease['kind']}", "hold"
+        )
     body = request.raw_body
     lease["counter_offers"] = body.get("counter_offers", 0)
     lease["flexibility"] = _flexibility(request, body.get("flexibility", {}))

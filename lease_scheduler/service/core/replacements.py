@@ -47,7 +47,7 @@ class Replacements:
         if not self._lifetime:
             return
         for lease, document in lost.values():
-            if lease.kind.may_be_held and not document.maintenance:
+            if lease.kind.has_start and not document.maintenance:
                 self._replace(lease, document)
 
     def _replace(self, lease: Lease, document: LeaseDocument) -> None:

@@ -99,8 +99,8 @@ def need_of_new(
         return ""
     if offered:
         raise _refused(f"{_need_text(why)}; ask for the lease itself, which is held until that is decided")
-    if not request.kind.may_be_held:
-        kinds = " or ".join(kind.value for kind in LeaseKind if kind.may_be_held)
+    if not request.kind.has_start:
+        kinds = " or ".join(kind.value for kind in LeaseKind if kind.has_start)
         raise _refused(
             f"{_need_text(why)}, for which a {request.kind.value} lease cannot wait; ask for a {kinds} lease"
         )

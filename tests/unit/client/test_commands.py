@@ -317,6 +317,15 @@ def test_usage_by_steps_is_a_table_for_spreadsheets(service: Service, openstack:
     assert {asked.version for asked in service.asked} == {"reservation 1.14"}
 
 
+@pytest.mark.parametrize(("kind", "version"), [("reservation", "1.12"), ("immediate", "1.45"), ("best-effort", "1.45")])
+def test_offers_use_the_microversion_that_has_them_for_their_kind(
+    service: Service, openstack: Openstack, kind: str, version: str
+) -> None:
+    service.will_answer("POST", "/v1/quotes", {"quote": {"granted": True, "lease_id": ID}})
+    openstack("quote", "night", "--kind", kind, "--duration", "1h", "--nodes", "vcpus=1", "--hold", "-f", "json")
+    assert service.asked[-1].version == f"reservation {version}"
+
+
 def test_prices_use_their_microversion(service: Service, openstack: Openstack) -> None:
     """Highest prices, offers and revenue; all of it needs the microversion of prices."""
     lease = LEASE | {"price": 2.5, "max_price": 3.0, "expires_at": "2030-01-01T00:05:00Z"}

@@ -131,7 +131,7 @@ def test_counter_offers_that_are_not_terms_of_the_offer_are_invalid(make_world: 
         ("kind", "1", replace(offer, kind=DEADLINE, deadline=5000), None),
         ("kind", "1", replace(offer, lease_id="2"), None),
         ("least", "1", offer, (1, 1)),
-        ("start", "1", replace(offer, start=0), None),
+        ("end", "1", replace(offer, start=0, duration=1), None),
         ("lease_id", "2", world["2"].request, None),
         ("lease_id", "3", replace(offer, lease_id="3"), None),
     ]

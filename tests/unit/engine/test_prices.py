@@ -328,6 +328,72 @@ def test_a_deadline_offer_leaves_time_for_the_work(make_world: MakeWorld) -> Non
     assert (world["1"].offered_until, world["1"].holdings[0].start) == (60, 60)
 
 
+@pytest.mark.parametrize("accepted", [1, 100, 299])
+def test_an_immediate_lease_keeps_its_hosts_until_it_is_accepted(make_world: MakeWorld, accepted: int) -> None:
+    """It has its whole duration from then on, and nobody else gets its hosts before."""
+    other = request("2", LeaseKind.IMMEDIATE, 4, 1000, submitted=accepted)
+    world = make_world(other, hosts=4, pricing="constant").until(0)
+    _offer(world, request("1", LeaseKind.IMMEDIATE, 4, 1000))
+    (held,) = world["1"].holdings
+    assert (held.start, held.end) == (0, 1300)
+    world.until(accepted)
+    assert world["2"].state is LeaseState.REJECTED
+    world.run.engine.held.accept("1")
+    assert (world["1"].state, world["1"].active_since) == (LeaseState.ACTIVE, accepted)
+    assert world.end()["1"].ended == accepted + 1000
+
+
+def test_an_immediate_lease_that_is_not_accepted_leaves_its_hosts(make_world: MakeWorld) -> None:
+    waits = request("2", BEST_EFFORT, 4, 1000, submitted=1)
+    world = make_world(waits, hosts=4, pricing="constant").until(0)
+    _offer(world, request("1", LeaseKind.IMMEDIATE, 4, 1000))
+    world.until(299)
+    assert world["2"].started is None
+    world.until(300)
+    assert (world["1"].state, world["2"].started) == (LeaseState.REJECTED_BY_USER, 300)
+
+
+def test_an_immediate_lease_is_not_held_where_it_could_not_start_last(make_world: MakeWorld) -> None:
+    """It fits from now on, but not from the end of the offer on."""
+    world = make_world(hosts=4, pricing="constant").until(0)
+    world.run.engine.submit(request("2", RESERVATION, 4, 1000, start=1100))
+    world.run.engine.step()
+    _offer(world, request("1", LeaseKind.IMMEDIATE, 1, 1000))
+    assert world["1"].state is LeaseState.REJECTED
+    _offer(world, request("3", LeaseKind.IMMEDIATE, 1, 1000), 100)
+    assert world["3"].is_offered
+
+
+def test_a_reservation_that_starts_at_once_ends_at_its_end_when_it_is_accepted_later(make_world: MakeWorld) -> None:
+    world = make_world(hosts=4, pricing="constant").until(0)
+    _offer(world, request("1", RESERVATION, 4, 1000, start=0))
+    world.until(100).run.engine.held.accept("1")
+    lease = world["1"]
+    assert (lease.state, lease.active_since) == (LeaseState.ACTIVE, 100)
+    assert (lease.request.start, lease.request.duration) == (100, 900)
+    assert world.end()["1"].ended == 1000
+    assert not world.counters.get("late_starts")
+
+
+def test_a_best_effort_lease_enters_the_queue_when_it_is_accepted(make_world: MakeWorld) -> None:
+    """At the position at which it was submitted. Until then it keeps nobody waiting: lease 2 has got a place."""
+    runs = request("0", BEST_EFFORT, 4, 500)
+    others = [request(each, BEST_EFFORT, 4, 1000, submitted=10) for each in ("2", "3")]
+    world = make_world(runs, *others, hosts=4, pricing="constant").until(0)
+    _offer(world, request("1", BEST_EFFORT, 4, 1000), 450)
+    assert (world["1"].state, world["1"].holdings) == (LeaseState.PENDING, ())
+    world.until(400).run.engine.held.accept("1")
+    world.end()
+    assert [world[each].started for each in ("0", "2", "1", "3")] == [0, 500, 1500, 2500]
+
+
+def test_a_best_effort_lease_that_is_not_accepted_is_over(make_world: MakeWorld) -> None:
+    world = make_world(hosts=4, pricing="constant").until(0)
+    _offer(world, request("1", BEST_EFFORT, 4, 1000))
+    world.until(300)
+    assert (world["1"].state, world["1"].ended) == (LeaseState.REJECTED_BY_USER, 300)
+
+
 def test_an_offer_is_not_moved_for_the_use_of_others(make_world: MakeWorld) -> None:
     """An accepted lease would be moved for a deadline lease with less slack; an offer is not, so that is refused."""
     tight = request("2", DEADLINE, 2, 1000, start=1000, deadline=2000, submitted=10)
@@ -377,9 +443,7 @@ def test_free_leases_can_be_held_too(make_world: MakeWorld) -> None:
 @pytest.mark.parametrize(
     ("asked", "field"),
     [
-        (request("1", BEST_EFFORT), "kind"),
-        (request("1", LeaseKind.IMMEDIATE), "kind"),
-        (request("1", RESERVATION, start=0), "start"),
+        (request("1", RESERVATION, 1, 1, start=0), "end"),
         (request("1", DEADLINE, start=0, duration=1000, deadline=1000), "deadline"),
     ],
 )

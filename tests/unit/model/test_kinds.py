@@ -20,7 +20,6 @@ def test_the_words_that_users_see() -> None:
     [
         ("promises_interval", {LeaseKind.RESERVATION, LeaseKind.IMMEDIATE}),
         ("has_start", {LeaseKind.RESERVATION, LeaseKind.DEADLINE}),
-        ("may_be_held", {LeaseKind.RESERVATION, LeaseKind.DEADLINE}),
         ("is_prepared", {LeaseKind.RESERVATION, LeaseKind.DEADLINE}),
         ("is_preemptor", {LeaseKind.RESERVATION, LeaseKind.DEADLINE}),
         ("is_preemptible_by_default", {LeaseKind.DEADLINE, LeaseKind.BEST_EFFORT}),

@@ -87,6 +87,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/projects": (ADMINS, None, ""),
     "GET /v1/forecasts": (ADMINS, None, ""),
     "GET /v1/calendar": (READERS, None, ""),
+    "GET /v1/events": (READERS, None, ""),
 }
 
 

@@ -231,12 +231,12 @@ class TestQuotes:
         assert site.calls[-1][0] == "accept_lease"
         assert [site.views[held]["trust_id"]] == trusts.given
 
-    def test_only_reservations_and_deadline_leases_can_be_held(
+    def test_before_1_45_only_reservations_and_deadline_leases_can_be_held(
         self, latest: Client, site: Site, trusts: Trusts
     ) -> None:
         nodes = {"name": "a", "nodes": [{"count": 1, "resources": {"VCPU": 1}}], "duration": "1h"}
         for kind in ("best-effort", "immediate"):
-            answer = latest.post("/v1/quotes", {**nodes, "kind": kind, "hold": True})
+            answer = latest.at("1.44").post("/v1/quotes", {**nodes, "kind": kind, "hold": True})
             assert (answer.status_code, (answer.json or {})["field"]) == (400, "hold")
             assert kind in refused(answer)[1]
         assert site.calls == []

@@ -1,0 +1,75 @@
+"""Offers of leases that could start at once, which outlive the service."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional.embedded.conftest import Make, started
+from tests.functional.embedded.rest import Document, Rest, date, until
+from tests.servers.reservation import ReservationService
+
+_HOUR = 3_600
+_SETTINGS = """
+[simulated_cloud]
+hosts = 1
+clock_start = 1800000000
+clock_speed = 1
+[service]
+quote_lifetime = 120
+"""
+
+
+@pytest.fixture
+def service(make: Make) -> ReservationService:
+    return started(make, _SETTINGS, 1)
+
+
+def _body(kind: str, **terms: object) -> Document:
+    return {"name": "work", "kind": kind, "nodes": [{"count": 1, "resources": {"VCPU": 8}}], **terms}
+
+
+def test_an_immediate_lease_keeps_its_host_over_a_kill_until_it_is_accepted(service: ReservationService) -> None:
+    rest = Rest(service)
+    quote = rest.post("quotes", _body("immediate", duration=_HOUR, hold=True))["quote"]
+    assert quote["granted"]
+    assert rest.ask("POST", "leases", _body("immediate", duration=_HOUR)).status_code == 409
+    service.kill()
+    service.start()
+    assert rest.ask("POST", "leases", _body("immediate", duration=_HOUR)).status_code == 409
+    lease = rest.post(f"leases/{quote['lease_id']}/action", {"accept": {}})["lease"]
+    until(lambda: rest.state(lease) == "active")
+    shown = rest.get(f"leases/{lease['id']}")["lease"]
+    assert shown["duration"] == _HOUR
+    assert rest.post(f"leases/{lease['id']}/action", {"end": {}})["lease"]
+
+
+def test_a_reservation_that_starts_at_once_is_accepted_late(service: ReservationService) -> None:
+    rest = Rest(service)
+    end = date(rest.now() + _HOUR)
+    quote = rest.post("quotes", _body("reservation", start_date="now", end_date=end, hold=True))["quote"]
+    assert quote["granted"], quote
+    asked = rest.now()
+    until(lambda: rest.now() > asked + 2)
+    lease = rest.post(f"leases/{quote['lease_id']}/action", {"accept": {}})["lease"]
+    until(lambda: rest.state(lease) == "active")
+    shown = rest.get(f"leases/{lease['id']}")["lease"]
+    assert shown["end_date"].startswith(end.rstrip("Z"))
+    assert shown["start_date"] > quote["start"]
+    assert shown["breaches"] == []
+
+
+def test_a_best_effort_lease_is_queued_when_it_is_accepted(service: ReservationService) -> None:
+    rest = Rest(service)
+    quote = rest.post("quotes", _body("best-effort", duration=_HOUR, hold=True))["quote"]
+    assert (quote["granted"], quote["hosts"]) == (True, [])
+    service.kill()
+    service.start()
+    assert rest.get(f"leases/{quote['lease_id']}")["lease"]["state"] == "pending"
+    lease = rest.post(f"leases/{quote['lease_id']}/action", {"accept": {}})["lease"]
+    until(lambda: rest.state(lease) == "active")
+
+
+def test_earlier_microversions_hold_no_such_leases(service: ReservationService) -> None:
+    rest = Rest(service, OpenStack_API_Version="reservation 1.44")
+    answer = rest.ask("POST", "quotes", _body("immediate", duration=_HOUR, hold=True))
+    assert (answer.status_code, answer.json()["field"]) == (400, "hold")
