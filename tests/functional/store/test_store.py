@@ -358,12 +358,10 @@ def test_what_was_granted_is_kept(database: Engine) -> None:
         expected_wait_from=59,
     )
     assert all(getattr(full, each.name) != getattr(UNANSWERED, each.name) for each in fields(Grant))
-    granted, plain = values.lease(0, grant=full), values.lease(1)
-    for lease in (granted, plain):
-        store.commit(values.changes_of(lease, values.document(lease)))
-    assert _leading(database).load().leases == (granted, plain)
-    assert plain.grant == UNANSWERED
-    view = SqlReader(database).lease(granted.lease_id)
+    lease = values.lease(0, grant=full)
+    store.commit(values.changes_of(lease, values.document(lease)))
+    assert _leading(database).load().leases == (lease,)
+    view = SqlReader(database).lease(lease.lease_id)
     assert view is not None
     assert {each.name: view[each.name] for each in ANSWERS} == {
         "price": 1.5,
