@@ -35,7 +35,7 @@ class ApiError(LeaseSchedulerError):
         self.alternatives = tuple(alternatives)
         self.reason = reason
 
-    def body(self, version: Version) -> dict[str, Any]:
+    def body(self, version: Version = MINIMUM) -> dict[str, Any]:
         """Return the body of the answer; from 1.1 on it has keys that Blazar does not have."""
         extended = version > MINIMUM
         body: dict[str, Any] = {"error_code": self.code, "error_message": self.message, "error_name": self.code}

@@ -64,7 +64,7 @@ def with_tokens(app: Application, conf: cfg.ConfigOpts) -> Application:
         try:
             answer: Iterable[bytes] = checked(environ, start_response)
         except _UncheckedError:
-            body = ApiError(503, "The identity service cannot check tokens at present; try again").body(False)
+            body = ApiError(503, "The identity service cannot check tokens at present; try again").body()
             refusal = Response(json.dumps(body), 503, {"Retry-After": str(_RETRY_AFTER)}, mimetype="application/json")
             answer = refusal(environ, start_response)
         return answer

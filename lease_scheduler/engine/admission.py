@@ -23,8 +23,8 @@ from lease_scheduler.plan.explaining.quote import Quote, refusal_of
 from lease_scheduler.plan.fitting.count_ranges import with_ranges
 from lease_scheduler.plan.fitting.largest_fit import with_counts
 from lease_scheduler.plan.placing.elastic import placed_soonest
+from lease_scheduler.plan.placing.held import as_long_as_held
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.planner import as_long_as_held
 from lease_scheduler.plan.preempting.preemption import is_preempted, loses_work
 
 

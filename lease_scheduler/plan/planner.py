@@ -27,6 +27,7 @@ from lease_scheduler.plan.placing.clearing import place_clearing, starts_later
 from lease_scheduler.plan.placing.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.placing.elastic import at_least, is_elastic, place_elastic, placed_soonest
 from lease_scheduler.plan.placing.exact_placement import exact_holding, find_room
+from lease_scheduler.plan.placing.held import as_long_as_held
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.preempting.displacing import make_room
 from lease_scheduler.plan.preempting.preemption import instants_of_room
@@ -43,17 +44,6 @@ from lease_scheduler.plan.transfers.timing import start_after_transfer
 #: Agrees with the project on the place that was found for its queued lease. Returns the lease's value with that place,
 #: or None if the project declines it; the lease has then left the queue.
 Agree = Callable[[Lease], Lease | None]
-
-
-def as_long_as_held(lease: Lease, now: int) -> Lease:
-    """Return a lease that could start at any instant until its offer ends with the duration of all of that.
-
-    Other leases are returned as they are: those that are not held, and those with a start.
-    """
-    request = lease.request
-    if lease.offered_until is None or lease.kind is not LeaseKind.IMMEDIATE:
-        return lease
-    return replace(lease, request=replace(request, duration=request.duration + lease.offered_until - now))
 
 
 class Planner:
@@ -156,11 +146,9 @@ class Planner:
             context = self._context_for(lease)
             return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
         if start is None and lease.kind is LeaseKind.IMMEDIATE:
-            if lease.offered_until is None:
-                return self._place_at_once(lease, now, present)
             with self.plan.tentative():
                 placed = self._place_at_once(as_long_as_held(lease, now), now, present)
-                return self.plan.put(replace(placed, request=lease.request))
+                return placed if lease.offered_until is None else self.plan.put(replace(placed, request=lease.request))
         if start is None:
             start = now if lease.request.start is None else lease.request.start
         return self._place_from(lease, start, now, present)

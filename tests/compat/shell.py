@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
+
+from tests.servers.preloaded import run_preloaded
 
 _LIMIT_SECONDS = 120
 #: How Blazar's clients write dates, and how they read them.
@@ -78,10 +78,7 @@ class Shell:
         return self._run("blazar", words)
 
     def _run(self, program: str, words: tuple[str, ...]) -> Outcome:
-        command = [str(Path(sys.executable).with_name(program)), *words]
-        ended = subprocess.run(
-            command, capture_output=True, text=True, env=self._environment, timeout=_LIMIT_SECONDS, check=False
-        )
+        ended = run_preloaded(program, *words, folder=Path.cwd(), limit=_LIMIT_SECONDS, environment=self._environment)
         return Outcome(ended.returncode, ended.stdout, ended.stderr)
 
 

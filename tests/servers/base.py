@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -141,7 +142,9 @@ class OwnProcess:
         """Kill it and all its descendants with SIGKILL, and wait until they are gone."""
         family = _family(self.pid) if self.is_running() else []
         if self.is_running():
-            os.killpg(self.pid, signal.SIGKILL)
+            # A process that has just been forked may not have its group yet; it is of the family.
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
         # Descendants may have left the group for one of their own, as those of PostgreSQL do.
         for pid in family:
             _signal(pid, signal.SIGKILL)

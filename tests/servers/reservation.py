@@ -58,7 +58,9 @@ class ReservationService:
         arguments = ["--state-path", str(self.folder / "state"), "--host", self._host, "--port", str(self.port)]
         arguments += self._options
         begun = time.monotonic()
-        process = self._process = PreloadedProcess(arguments, self.log)
+        process = self._process = PreloadedProcess(
+            "lease-scheduler-embedded", "lease-scheduler-embedded", arguments, self.log
+        )
         wait_until(lambda: not process.is_running() or self.is_healthy(), _READY_SECONDS)
         if not process.is_running() or not self.is_healthy():
             self.kill()

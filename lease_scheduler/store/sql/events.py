@@ -1,15 +1,32 @@
-"""Reading the transitions of all leases as one sequence."""
+"""Reading the transitions of leases."""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.records.history import Event, EventPage, Transition
 from lease_scheduler.store.sql.schema.leases import HISTORY, LEASES
 
 
+def of_lease(connection: Connection, lease_id: str) -> list[Document]:
+    """Return what has happened to a lease, earliest first; see ``api.interfaces.Reader.history``."""
+    query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
+    return [
+        {
+            "instant": row["instant"],
+            "from": row["from_state"],
+            "to": row["to_state"],
+            "reason": row["reason"],
+            "user_id": row["user_id"],
+            "project_id": row["project_id"],
+        }
+        for row in connection.execute(query).mappings()
+    ]
+
+
 def page_of(connection: Connection, since: int, limit: int, project_id: str | None) -> EventPage:
-    """Return a page of events; see ``api.interfaces.Reader.events``.
+    """Return transitions of all leases as one sequence; see ``api.interfaces.Reader.events``.
 
     Only the engine that leads writes transitions, in one transaction after the other, so numbers become visible in
     their order.

@@ -25,7 +25,6 @@ from lease_scheduler.store.sql.schema import (
     BREACHES,
     FEEDS,
     FLOATING_IPS,
-    HISTORY,
     HOLDINGS,
     HOST_PROPERTIES,
     HOSTS,
@@ -133,19 +132,8 @@ class SqlReader:
 
     def history(self, lease_id: str) -> list[Document]:
         """Return what has happened to a lease, earliest first."""
-        query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
         with self._connection() as connection:
-            return [
-                {
-                    "instant": row["instant"],
-                    "from": row["from_state"],
-                    "to": row["to_state"],
-                    "reason": row["reason"],
-                    "user_id": row["user_id"],
-                    "project_id": row["project_id"],
-                }
-                for row in connection.execute(query).mappings()
-            ]
+            return events.of_lease(connection, lease_id)
 
     def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
         """Return transitions in their order; see ``api.interfaces.Reader.events``."""

@@ -15,6 +15,7 @@ from tests.functional.service.programs import Programs
 from tests.servers.base import OwnProcess, free_port, wait_until
 from tests.servers.keystone import Keystone, User
 from tests.servers.mariadb import MariaDB
+from tests.servers.preloaded import PreloadedProcess
 from tests.servers.rabbitmq import RabbitMQ
 
 Document = dict[str, Any]
@@ -72,8 +73,8 @@ class Site:
 
     def start_api(self) -> None:
         """Start the API."""
-        program = [str(_BIN / "lease-scheduler-api"), "--config-file", str(self.programs.configuration_file)]
-        self.api = OwnProcess("lease-scheduler-api", program, self.log)
+        arguments = ["--config-file", str(self.programs.configuration_file)]
+        self.api: OwnProcess = PreloadedProcess("lease-scheduler-api", "lease-scheduler-api", arguments, self.log)
 
     def is_healthy(self) -> bool:
         """Return whether the API answers."""

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.servers.preloaded import run_preloaded
+
 _LIMIT_SECONDS = 120
 NAMES = ("api", "embedded", "engine", "manage", "status")
 
@@ -30,6 +32,12 @@ def run(name: str, *words: str, folder: Path) -> Ended:
 
     :param folder: working directory
     """
+    ended = run_preloaded(f"lease-scheduler-{name}", *words, folder=folder, limit=_LIMIT_SECONDS)
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def run_afresh(name: str, *words: str, folder: Path) -> Ended:
+    """Do the same with the installed program, which loads its modules itself."""
     ended = subprocess.run(
         [path_of(name), *words], capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, cwd=folder
     )

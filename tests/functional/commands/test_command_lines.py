@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.commands.programs import NAMES, run, write_configuration
+from tests.functional.commands.programs import NAMES, run, run_afresh, write_configuration
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_help(name: str, tmp_path: Path) -> None:
-    ended = run(name, "--help", folder=tmp_path)
+    ended = run_afresh(name, "--help", folder=tmp_path)
     assert (ended.status, ended.errors) == (0, "")
     assert ended.output.startswith(f"usage: lease-scheduler-{name}")
     assert list(tmp_path.iterdir()) == [], "help leaves nothing behind"

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.functional.commands.programs import path_of, run, write_configuration
 from tests.servers.base import OwnProcess, free_port, wait_until
 from tests.servers.keystone import Keystone
+from tests.servers.preloaded import PreloadedProcess
 
 _LIMIT = 90.0
 _NODES = [{"count": 1, "resources": {"VCPU": 1}}]
@@ -49,7 +50,14 @@ class Site:
 
     def begin_program(self, name: str) -> OwnProcess:
         """Start ``lease-scheduler-<name>``."""
-        return self.begin(name, path_of(name), "--config-file", str(self.configuration))
+        arguments = ["--config-file", str(self.configuration)]
+        if name == "engine":
+            # Its supervisor starts a process, which children of a fork server may not.
+            return self.begin(name, path_of(name), *arguments)
+        program, log = f"lease-scheduler-{name}", self.folder / f"{name}.log"
+        process = PreloadedProcess(name, program, arguments, log)
+        self._processes.append(process)
+        return process
 
     def log(self, name: str) -> str:
         """Return a program's log."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers.base import OwnProcess, free_port, log_end, wait_until
+from tests.servers.preloaded import PreloadedProcess, run_preloaded
 
 _LIMIT_SECONDS = 120.0
 
@@ -45,8 +46,7 @@ def program(name: str) -> str:
 def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program and return its result."""
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder)}
-    words = [program(command[0]), *command[1:]]
-    return subprocess.run(words, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, env=environment)
+    return run_preloaded(*command, folder=Path.cwd(), limit=_LIMIT_SECONDS, environment=environment)
 
 
 class Haizea:
@@ -92,8 +92,7 @@ class Haizea:
 
     def start(self) -> None:
         """Start it in the foreground and wait until it answers."""
-        command = [program("haizea"), "-f", *self.options]
-        process = self._process = OwnProcess("haizea", command, self.folder / "output")
+        process = self._process = PreloadedProcess("haizea", "haizea", ["-f", *self.options], self.folder / "output")
         wait_until(lambda: not process.is_running() or self.answers(), _LIMIT_SECONDS)
         assert process.is_running() and self.answers(), log_end(self.folder / "output")
 

@@ -1,0 +1,19 @@
+"""The place of a lease that is held and could start at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
+
+
+def as_long_as_held(lease: Lease, now: int) -> Lease:
+    """Return a lease that could start at any instant until its offer ends with the duration of all of that.
+
+    Other leases are returned as they are: those that are not held, and those with a start.
+    """
+    request = lease.request
+    if lease.offered_until is None or lease.kind is not LeaseKind.IMMEDIATE:
+        return lease
+    return replace(lease, request=replace(request, duration=request.duration + lease.offered_until - now))
