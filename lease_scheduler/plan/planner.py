@@ -146,18 +146,14 @@ class Planner:
             context = self._context_for(lease)
             return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
         if start is None and lease.kind is LeaseKind.IMMEDIATE:
-            with self.plan.tentative():
-                placed = self._place_at_once(as_long_as_held(lease, now), now, present)
-                return placed if lease.offered_until is None else self.plan.put(replace(placed, request=lease.request))
+            placed = self._place_at_once(as_long_as_held(lease, now), now, present)
+            return placed if lease.offered_until is None else self.plan.put(replace(placed, request=lease.request))
         if start is None:
             start = now if lease.request.start is None else lease.request.start
         return self._place_from(lease, start, now, present)
 
     def _place_at_once(self, lease: Lease, now: int, present: PresentHosts | None) -> Lease:
-        """Place an immediate lease on hosts that have its image, or else after a transfer that starts now.
-
-        Sotomayor 2010, section 6.1.
-        """
+        """Place an immediate lease where its image is, or else after a transfer that starts now (Sotomayor 2010, 6.1)."""
         try:
             return self._place_from(lease, now, now, present)
         except NotPlannableError:
