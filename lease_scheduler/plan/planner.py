@@ -153,7 +153,7 @@ class Planner:
         return self._place_from(lease, start, now, present)
 
     def _place_at_once(self, lease: Lease, now: int, present: PresentHosts | None) -> Lease:
-        """Place an immediate lease where its image is, or else after a transfer that starts now (Sotomayor 2010, 6.1)."""
+        """Place an immediate lease where its image is, or after a transfer from now (Sotomayor 2010, 6.1)."""
         try:
             return self._place_from(lease, now, now, present)
         except NotPlannableError:
