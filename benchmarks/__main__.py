@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import assurance, fractional, planner, prediction, shares, simulation, start
+from benchmarks import assurance, fractional, planner, prediction, routing, shares, simulation, start
 from benchmarks.machine import console
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Times the planner, the simulator, predictors, promises, shares, packings and imports.",
+        description="Times the planner, the simulator, predictors, promises, shares, packings, routing and imports.",
     )
     parser.add_argument(
         "which",
         nargs="?",
-        choices=["planner", "simulation", "prediction", "assurance", "shares", "fractional", "start"],
+        choices=["planner", "simulation", "prediction", "assurance", "shares", "fractional", "routing", "start"],
         help="all if not given",
     )
     parser.add_argument("--output", type=Path, default=Path("output/benchmarks"), help="where CSV files and plots go")
@@ -37,6 +37,8 @@ def main() -> None:
         shares.run(out, quick=given.quick)
     if given.which in (None, "fractional"):
         fractional.run(given.output, out, quick=given.quick)
+    if given.which in (None, "routing"):
+        routing.run(out, quick=given.quick)
     if given.which in (None, "start"):
         start.run(out, repetitions=1 if given.quick else 5)
 

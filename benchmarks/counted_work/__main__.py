@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.counted_work import service_day, simulated_run
+from benchmarks.counted_work import routing, service_day, simulated_run
 from benchmarks.counted_work.check import main
 
-sys.exit(main(sys.argv[1:], {"simulated run": simulated_run.count, "service day": service_day.count}))
+_SCENARIOS = {"simulated run": simulated_run.count, "service day": service_day.count, "routing": routing.count}
+
+sys.exit(main(sys.argv[1:], _SCENARIOS))

@@ -10,7 +10,8 @@ from stevedore.exception import NoMatches
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy, let_take_view
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.families import Family
 from lease_scheduler.policy.policy_set import FAMILIES, PolicySet
 
 
@@ -40,22 +41,35 @@ def load_policy(family: str, name: str, options: PolicyOptions) -> Any:
     :raises InvalidValueError: no policy of that name is installed, it does not extend the base class of its family, or
         one of its options is wrong
     """
-    field, base = f"scheduling.{FAMILIES[family].option}", FAMILIES[family].base
-    try:
-        policy: Any = DriverManager(
-            FAMILIES[family].namespace, name, invoke_on_load=True, invoke_args=(options,)
-        ).driver
-    except NoMatches:
-        known = ", ".join(policy_names(family)) or "none; is the package installed?"
-        raise InvalidValueError(field, f"there is no policy {name!r}; installed are: {known}") from None
-    if not isinstance(policy, base):
-        raise InvalidValueError(field, f"{name!r} does not extend {base.__name__}")
-    policy.name = name
+    policy: Any = load_of_family(FAMILIES[family], name, options, f"scheduling.{FAMILIES[family].option}")
     if isinstance(policy, AdmissionPolicy):
         let_take_view(policy)
     return policy
 
 
+def load_of_family(family: Family, name: str, options: PolicyOptions, field: str) -> Policy:
+    """Return a new policy of any family, also of one that is not of the engine.
+
+    :param name: name of its entry point
+    :param options: what the operator set for policies
+    :param field: the option that names the policy, for errors
+    :raises InvalidValueError: as for ``load_policy``
+    """
+    try:
+        policy: Any = DriverManager(family.namespace, name, invoke_on_load=True, invoke_args=(options,)).driver
+    except NoMatches:
+        known = ", ".join(_names(family)) or "none; is the package installed?"
+        raise InvalidValueError(field, f"there is no policy {name!r}; installed are: {known}") from None
+    if not isinstance(policy, family.base):
+        raise InvalidValueError(field, f"{name!r} does not extend {family.base.__name__}")
+    policy.name = name
+    return policy
+
+
 def policy_names(family: str) -> list[str]:
     """Return the names of the installed policies of a family, such as ``host_selection``."""
-    return sorted(ExtensionManager(FAMILIES[family].namespace, invoke_on_load=False).names())
+    return _names(FAMILIES[family])
+
+
+def _names(family: Family) -> list[str]:
+    return sorted(ExtensionManager(family.namespace, invoke_on_load=False).names())

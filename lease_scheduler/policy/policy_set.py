@@ -1,22 +1,21 @@
 """The policies of an engine: one of each family. The families are declared here, and nowhere else."""
 
-# ruff: noqa: RUF009 - ``_family`` returns a field
+# ruff: noqa: RUF009 - ``family`` returns a field
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, get_type_hints
 
 from lease_scheduler.policy.admission.accept_all import AcceptAll
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.assurance.none import NoAssurance
-from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.base import Policy
 from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.duration.requested import Requested
+from lease_scheduler.policy.families import Family, families_of, family
 from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.fractional.none import NoFractional
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
@@ -38,49 +37,6 @@ from lease_scheduler.policy.relocation.none import NoRelocation
 
 
 @dataclass(frozen=True)
-class Family:
-    """A decision for which the operator selects a policy.
-
-    :ivar name: the field of ``PolicySet``
-    :ivar base: the class that all its policies extend
-    :ivar default: name of the policy that decides unless the operator selects another
-    :ivar decides: what its policies decide, as the end of a sentence
-    :ivar note: what else operators should know; may be empty
-    """
-
-    name: str
-    base: type[Policy]
-    default: str
-    decides: str
-    note: str
-
-    @property
-    def option(self) -> str:
-        """The option of the group ``scheduling`` that selects its policy."""
-        return f"policy_{self.name}"
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of the entry points of its policies."""
-        return f"lease_scheduler.policy.{self.name}"
-
-
-def _family(default: str, of_class: type[Policy], decides: str, note: str = "") -> Any:
-    """Return the field of a family.
-
-    :param default: name of its default policy
-    :param of_class: class of that policy
-    """
-
-    def make() -> Policy:
-        policy = of_class(PolicyOptions())
-        policy.name = default
-        return policy
-
-    return field(default_factory=make, metadata={"default": default, "decides": decides, "note": note})
-
-
-@dataclass(frozen=True)
 class PolicySet:
     """One policy of each family.
 
@@ -88,32 +44,32 @@ class PolicySet:
     and of outcomes: policies that observe are told in this order.
     """
 
-    admission: AdmissionPolicy = _family("accept-all", AcceptAll, "which requests are planned at all")
-    host_selection: HostSelectionPolicy = _family("greedy", GreedySelection, "in which order hosts are filled")
-    preemption: PreemptionPolicy = _family("by-kind", ByKind, "which leases may be preempted for a request")
-    mapper: MapperPolicy = _family("greedy", GreedyMapper, "how the nodes of a lease are distributed over hosts")
-    queueing: QueueingPolicy = _family("fifo", Fifo, "in which order queued best-effort leases get places")
-    duration: DurationPolicy = _family(
+    admission: AdmissionPolicy = family("accept-all", AcceptAll, "which requests are planned at all")
+    host_selection: HostSelectionPolicy = family("greedy", GreedySelection, "in which order hosts are filled")
+    preemption: PreemptionPolicy = family("by-kind", ByKind, "which leases may be preempted for a request")
+    mapper: MapperPolicy = family("greedy", GreedyMapper, "how the nodes of a lease are distributed over hosts")
+    queueing: QueueingPolicy = family("fifo", Fifo, "in which order queued best-effort leases get places")
+    duration: DurationPolicy = family(
         "requested",
         Requested,
         "for how long best-effort leases are expected to run, which may be shorter than requested",
     )
-    pricing: PricingPolicy = _family("free", Free, "what leases cost", "With free, leases have no prices.")
-    penalty: PenaltyPolicy = _family("none", NoPenalty, "what the provider owes for terms that were not kept")
-    power: PowerPolicy = _family("none", NoPower, "how many hosts sleep, and how many wake for leases that wait")
-    assurance: AssurancePolicy = _family(
+    pricing: PricingPolicy = family("free", Free, "what leases cost", "With free, leases have no prices.")
+    penalty: PenaltyPolicy = family("none", NoPenalty, "what the provider owes for terms that were not kept")
+    power: PowerPolicy = family("none", NoPower, "how many hosts sleep, and how many wake for leases that wait")
+    assurance: AssurancePolicy = family(
         "none",
         NoAssurance,
         "for how long preemptible leases are promised to run",
         "With none, nothing is promised.",
     )
-    relocation: RelocationPolicy = _family(
+    relocation: RelocationPolicy = family(
         "none",
         NoRelocation,
         "which running leases move to other hosts although they could stay",
         "Only leases that are preemptible and have the preemption mode migrate are moved.",
     )
-    fractional: FractionalPolicy = _family(
+    fractional: FractionalPolicy = family(
         "none",
         NoFractional,
         "how fluid leases, which have a min_yield, share CPU",
@@ -131,15 +87,10 @@ class PolicySet:
         return {name: getattr(self, name) for name in FAMILIES}
 
 
-def _declared() -> dict[str, Family]:
-    bases = get_type_hints(PolicySet)
-    return {each.name: Family(each.name, bases[each.name], **each.metadata) for each in fields(PolicySet)}
-
-
 #: The families by name, in the order in which they are declared.
-FAMILIES: Mapping[str, Family] = MappingProxyType(_declared())
+FAMILIES: Mapping[str, Family] = families_of(PolicySet, "lease_scheduler.policy")
 
 
 def default_names() -> dict[str, str]:
     """Return the name of the default policy of each family."""
-    return {family.name: family.default for family in FAMILIES.values()}
+    return {each.name: each.default for each in FAMILIES.values()}

@@ -1,0 +1,1 @@
+"""Dispatch policies: which member gets the next request, so that each gets its share."""
