@@ -25,6 +25,8 @@ from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.operator import OPERATOR
+from lease_scheduler.cmd.optional import needs_extra
+from lease_scheduler.cmd.rehearsing.options import rehearse_options
 from lease_scheduler.cmd.wiring import clock, database, engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
 from lease_scheduler.rpc.client import RpcEngineClient
@@ -109,8 +111,24 @@ def _parser() -> argparse.ArgumentParser:
     uninstall.add_to(commands)
     blazar_import.add_to(commands)
     calibrate.add_to(commands)
+    _add_rehearse(commands)
     register.add_to(commands)
     return parser
+
+
+def _add_rehearse(commands: Any) -> None:
+    """Add the command ``rehearse``, whose arguments are read even if its extra is not installed."""
+    command = commands.add_parser(
+        "rehearse", help="run the whole service in a simulated world, and print the digest of its history"
+    )
+    rehearse_options(command)
+    command.set_defaults(run=_rehearse)
+
+
+def _rehearse(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    with needs_extra("rehearsal"):
+        from lease_scheduler.cmd.rehearsing.command import rehearse
+    rehearse(options)
 
 
 def _add_pool(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from oslo_service.backend import BackendType, init_backend
 init_backend(BackendType.THREADING)
 
 import oslo_messaging  # noqa: E402
+from oslo_messaging import opts as messaging_options  # noqa: E402
 
 #: Options that oslo.messaging reads from the given configuration, but registers only in the global one.
 _UNKNOWN = {
@@ -27,6 +28,15 @@ def complete(conf: cfg.ConfigOpts) -> None:
     """Register all options that a transport needs."""
     for group, option in _UNKNOWN.items():
         conf.register_opt(option, group=group)
+
+
+def set_request_threads(conf: cfg.ConfigOpts, threads: int) -> None:
+    """Set the default of the number of threads that answer requests.
+
+    oslo.messaging registers the option only when it makes a server.
+    """
+    conf.register_opts(dict(messaging_options.list_opts())[None])
+    messaging_options.set_defaults(conf, executor_thread_pool_size=threads)
 
 
 def rpc_transport(conf: cfg.ConfigOpts) -> Any:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     Insert,
+    Update,
     and_,
     bindparam,
     case,
@@ -73,6 +74,10 @@ _CLAIM = (
         next_sequence=case((SITES.c.next_sequence < _NEXT, _NEXT), else_=SITES.c.next_sequence),
     )
 )
+_LOCK = update(SITES).where(_MINE).values(epoch=SITES.c.epoch)
+_LOCK_REVISION = update(SITES).where(_MINE).values(revision=bindparam("the_revision"))
+_LOCK_CLOCK = update(SITES).where(_MINE).values(clock=bindparam("the_clock"))
+_SIGN_OF_LIFE = select(SITES.c.epoch, SITES.c.revision, SITES.c.clock).where(_OF_SITE)
 _HAS_LEASE = select(LEASES.c.id).where(LEASES.c.id == bindparam("the_id"))
 _INSERT_OPERATIONS = insert(OPERATIONS)
 _INSERT_HISTORY = insert(HISTORY)
@@ -151,7 +156,7 @@ class SqlStore(SqlMessages):
         :raises DeposedError: another engine has taken over
         """
         with self._database.begin() as connection:
-            self._lock(connection, revision=self._revision + 1)
+            self._lock(connection, _LOCK_REVISION, the_revision=self._revision + 1)
             moved = pools.transfer(connection, old, new, self._revision + 1)
         self._revision += 1
         return moved
@@ -293,10 +298,14 @@ class SqlStore(SqlMessages):
             values = [{"the_id": intent_id, "the_step": step} for intent_id, step in reached]
             connection.execute(_RECORD_STEP, values)
 
-    def _lock(self, connection: Connection, **values: Any) -> None:
-        """Lock the site's row and change only the values given."""
-        mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
-        if connection.execute(update(SITES).where(mine).values(epoch=self._epoch, **values)).rowcount != 1:
+    def _lock(self, connection: Connection, change: Update = _LOCK, **values: Any) -> None:
+        """Lock the site's row.
+
+        :param change: what to change in the row: nothing by default
+        :param values: parameters of the change
+        """
+        mine = {"the_site": self._site, "the_epoch": self._epoch}
+        if connection.execute(change, mine | values).rowcount != 1:
             raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
 
     def _is_mine(self, connection: Connection) -> bool:
@@ -320,13 +329,12 @@ class SqlStore(SqlMessages):
         """
         # The revision is left alone, because another thread than the one that commits changes may call this.
         with self._database.begin() as connection:
-            self._lock(connection, clock=now)
+            self._lock(connection, _LOCK_CLOCK, the_clock=now)
 
     def sign_of_life(self) -> tuple[int, int, int] | None:
         """Return values that keep changing while an engine leads, or None if none has ever led."""
-        columns = (SITES.c.epoch, SITES.c.revision, SITES.c.clock)
         with self._database.connect() as connection:
-            row = connection.execute(select(*columns).where(SITES.c.name == self._site)).first()
+            row = connection.execute(_SIGN_OF_LIFE, {"the_site": self._site}).first()
         return None if row is None else (row.epoch, row.revision, row.clock)
 
     # -- questions ---------------------------------------------------------------------------------------
