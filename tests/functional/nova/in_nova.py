@@ -50,17 +50,19 @@ def all_ran(verdict: str) -> None:
 
 
 class Launcher:
-    """Runs tests on a Nova and a Placement that run in the process of the test.
+    """Runs tests on a Nova and a Placement that run in the process of the test, or on what another module puts there.
 
     Tests of one class that follow each other start from the same Nova, each in a process of its own.
 
     :param python: interpreter of the environment
     :param folder: for output
+    :param module: what runs the tests
     """
 
-    def __init__(self, python: Path, folder: Path) -> None:
+    def __init__(self, python: Path, folder: Path, module: str = "tests.in_nova.functional.launcher") -> None:
         self._python = python
         self._folder = folder
+        self._module = module
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, name: str) -> str:
@@ -99,7 +101,7 @@ class Launcher:
         with_the_tests = [str(find_program("setpriv")), "--pdeathsig", "KILL"]
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [*with_the_tests, str(self._python), "-W", "ignore", "-m", "tests.in_nova.functional.launcher"],
+                [*with_the_tests, str(self._python), "-W", "ignore", "-m", self._module],
                 cwd=ROOT,
                 env=environment.variables(PYTHONPATH=str(ROOT), TMPDIR=str(self._folder)),
                 stdin=subprocess.PIPE,

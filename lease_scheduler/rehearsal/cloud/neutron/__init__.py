@@ -1,0 +1,1 @@
+"""The model of Neutron: networks, ports and floating IPs."""

@@ -1,0 +1,1 @@
+"""The compute API: one resource a module."""

@@ -1,0 +1,1 @@
+"""Choice of hosts: candidates of Placement, filters and weighers, among them our own."""
