@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from stevedore import ExtensionManager
 
@@ -16,7 +17,7 @@ NAMESPACE = "lease_scheduler.papers"
 @cache
 def papers() -> tuple[Paper, ...]:
     """Return all papers, in the order of their names."""
-    found = ExtensionManager(NAMESPACE, invoke_on_load=False)
+    found: Any = ExtensionManager(NAMESPACE, invoke_on_load=False)
     return tuple(sorted((each.plugin for each in found), key=lambda paper: paper.name))
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.history import Transition
+from lease_scheduler.records.history import Event, Transition
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql import purge
 from lease_scheduler.store.sql.reader import SqlReader
@@ -48,7 +48,8 @@ def test_pages_hold_every_event_once_in_order(database: Engine, store: SqlStore)
     leases = [_lease(store, number, "red") for number in range(3)]
     for number in range(7):
         _happened(store, leases[number % 3], str(number))
-    found, since = [], 0
+    found: list[Event] = []
+    since = 0
     while True:
         page = reader.events(since, 3)
         assert len(page.events) <= 3

@@ -339,7 +339,7 @@ def test_an_immediate_lease_keeps_its_hosts_until_it_is_accepted(make_world: Mak
     world.until(accepted)
     assert world["2"].state is LeaseState.REJECTED
     world.run.engine.held.accept("1")
-    assert (world["1"].state, world["1"].active_since) == (LeaseState.ACTIVE, accepted)
+    assert world["1"].active_since == accepted
     assert world.end()["1"].ended == accepted + 1000
 
 
@@ -349,8 +349,8 @@ def test_an_immediate_lease_that_is_not_accepted_leaves_its_hosts(make_world: Ma
     _offer(world, request("1", LeaseKind.IMMEDIATE, 4, 1000))
     world.until(299)
     assert world["2"].started is None
-    world.until(300)
-    assert (world["1"].state, world["2"].started) == (LeaseState.REJECTED_BY_USER, 300)
+    after = world.until(300)
+    assert (after["1"].state, after["2"].started) == (LeaseState.REJECTED_BY_USER, 300)
 
 
 def test_an_immediate_lease_is_not_held_where_it_could_not_start_last(make_world: MakeWorld) -> None:
