@@ -133,7 +133,12 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("contributor/releasing.rst", ".venv/bin/reno"): _CHANGES,
     ("contributor/testing.rst", "make mutate"): "takes minutes, and installs a tool",
     ("contributor/testing.rst", "HYPOTHESIS_PROFILE"): "looks for new examples without end",
-    ("contributor/testing.rst", ".venv/bin/pytest -s"): "takes half an hour; it runs the tests that it names",
+    ("contributor/testing.rst", ".venv/bin/pytest -s -m slow tests/functional/nova"): (
+        "takes half an hour; it runs the tests that it names"
+    ),
+    ("contributor/testing.rst", ".venv/bin/pytest -s -m slow tests/functional/rehearsal"): (
+        "takes minutes; it runs the tests that it names"
+    ),
     ("user/devices.rst", "openstack lease create training"): (
         "needs hosts with GPUs; tests/functional/embedded/test_devices.py leases such ones by the same command"
     ),
