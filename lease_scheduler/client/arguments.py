@@ -28,6 +28,14 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def natural(text: str) -> int:
+    """Return a whole number of at least 0."""
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 0")
+    return number
+
+
 def duration(text: str) -> int:
     """Parse a duration of at least a second, such as ``10m``; return seconds."""
     seconds = seconds_of(text)

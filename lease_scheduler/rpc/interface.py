@@ -173,6 +173,18 @@ class EngineRequests:
     def set_flow(self, context: Document, name: str, weight: float | None) -> Document:
         """Set the weight of a flow; null for the configured one. Return ``{}``."""
 
+    # -- peers -----------------------------------------------------------------------------------------------
+
+    def list_peers(self, context: Document) -> Document:
+        """Return the peers that have limits or live leases.
+
+        ``{"peers": [{"name", "limits": as ``PeerLimits.plain``, "leases": int, "nodes": int, "share": float,
+        "node_hours": float, "offers": int, "cost": float}]}``
+        """
+
+    def set_peer(self, context: Document, name: str, limits: Document | None) -> Document:
+        """Set the limits of a peer, all at once; null removes them. Return ``{}``."""
+
     # -- forecasts -------------------------------------------------------------------------------------------
 
     def list_forecasts(self, context: Document) -> Document:

@@ -14,6 +14,7 @@ from lease_scheduler.service.requests.inspection import Inspection
 from lease_scheduler.service.requests.leases import Leases
 from lease_scheduler.service.requests.negotiations import Negotiations
 from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.peers import PeerKeeper
 from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.requests.quotes import Quotes
 from lease_scheduler.service.requests.series import SeriesKeeper
@@ -43,6 +44,7 @@ def operations(engine: SiteEngine, enforcement: Enforcement, pool: PoolKeeper) -
         SubscriptionKeeper(plan),
         FeedKeeper(plan),
         FlowKeeper(plan),
+        PeerKeeper(plan),
         ForecastReport(plan),
         BudgetReport(plan, enforcement),
         FewerHostsReport(plan),

@@ -25,6 +25,7 @@ from lease_scheduler.api.access import (
     hosts,
     leases,
     maintenances,
+    peers,
     pools,
     projects,
     properties,
@@ -57,6 +58,7 @@ _MODULES = (
     budget,
     calendar,
     events,
+    peers,
 )
 
 

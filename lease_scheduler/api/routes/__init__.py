@@ -20,6 +20,7 @@ from lease_scheduler.api.routes import (
     hosts,
     leases,
     maintenances,
+    peers,
     pools,
     projects,
     properties,
@@ -53,6 +54,7 @@ _MODULES = (
     budget,
     calendar,
     events,
+    peers,
 )
 
 ROUTES: tuple[Route, ...] = tuple(chain.from_iterable(module.ROUTES for module in _MODULES))

@@ -30,6 +30,7 @@ from lease_scheduler.service.core.known_images import KnownImages
 from lease_scheduler.service.core.learning import Learning, by_pool_and_family, learners
 from lease_scheduler.service.core.metrics.engine import EngineMetrics
 from lease_scheduler.service.core.orders import order_of
+from lease_scheduler.service.core.peer_book import PeerBook
 from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
 from lease_scheduler.service.core.pools import Pools
 from lease_scheduler.service.core.refusals import refusals
@@ -115,6 +116,7 @@ class SiteTransactions:
         #: Weights of flows, the same in all pools.
         self.weights = FlowWeights(stored_weights(snapshot.policy_state))
         self._follow_weights()
+        self.peers = PeerBook(snapshot.policy_state)
         self._learning = Learning(learners(self.parts), snapshot.policy_state)
         self.engine = restored_engines(snapshot, self.work, *where, self.parts)
         #: Reminders before the ends of leases: which are due, and how they are sent.

@@ -22,6 +22,7 @@ from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.approvals import check_change
 from lease_scheduler.service.requests.cloud_limits import check_cloud_can
 from lease_scheduler.service.requests.enforcement.bounds import check_terms, with_duration
+from lease_scheduler.service.requests.enforcement.peers import capacity_of, check_peer, leases_of_peer
 from lease_scheduler.service.requests.missing import check_site_has
 from lease_scheduler.service.requests.server_templates import (
     check_bootable,
@@ -107,7 +108,20 @@ class LeaseDocuments:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
             check_terms(bounds, terms.request, None, site.work.now)
+            self._check_peer(terms.request)
         return _in_pool(terms, pool_name)
+
+    def _check_peer(self, request: LeaseRequest) -> None:
+        """Refuse a lease with which its peer would exceed its limits.
+
+        :raises RefusedError: 403, naming the limit
+        """
+        site = self._site
+        if request.origin is None:
+            return
+        others = leases_of_peer(site.work.leases.values(), request.origin, request.lease_id)
+        capacity = capacity_of(site.records.site())
+        check_peer(site.peers.of(request.origin), request, others, capacity, site.work.now)
 
     def _check_bootable(self, document: LeaseDocument, nodes: Sequence[NodeSet]) -> None:
         """Refuse servers that Nova would not boot.
@@ -181,6 +195,7 @@ class LeaseDocuments:
         if not document.maintenance:
             bounds = site.options.bounds.of_project(document.project_id)
             check_terms(bounds, request, lease.request, now)
+            self._check_peer(request)
         check_change(site, lease, document, request)
         return request, terms
 

@@ -30,6 +30,7 @@ from lease_scheduler.service.requests.approvals import check_waiting, need_of_ne
 from lease_scheduler.service.requests.change_checks import check_change
 from lease_scheduler.service.requests.enforcement import Enforcement, Proposal
 from lease_scheduler.service.requests.enforcement.bounds import PERIOD, check_offers
+from lease_scheduler.service.requests.enforcement.peers import check_peer_offers
 from lease_scheduler.service.requests.enforcement.proposals import new_proposal
 from lease_scheduler.service.requests.known_flavors import learn_flavors
 from lease_scheduler.service.requests.lease_documents import LeaseDocuments
@@ -165,7 +166,7 @@ class Leases:
     def _create(self, context: Document, lease: Document, terms: Terms, *, offered: bool) -> Document:
         site, negotiation = self._site, lease.get("negotiation_id")
         if offered:
-            self._check_offers(terms.document.project_id)
+            self._check_offers(terms.document.project_id, terms.request.origin)
         why = need_of_new(site, terms.document, terms.request, offered=offered, negotiation=negotiation)
         if why:
             check_waiting(site, terms.document.project_id)
@@ -207,12 +208,13 @@ class Leases:
         after = site.work.leases
         return self._offer_of(made, [old for key, old in before.items() if key in after and loses(old, after[key])])
 
-    def _check_offers(self, project_id: str) -> None:
-        """Refuse another offer for a project that holds too many, or held offers for too long without accepting.
+    def _check_offers(self, project_id: str, peer: str | None) -> None:
+        """Refuse another offer for a project or peer that holds too many, or held some for too long without accepting.
 
         :raises RefusedError: 403
         """
         site, work = self._site, self._site.work
+        check_peer_offers(site.peers, peer, work.leases.values())
         bounds = site.options.bounds.of_project(project_id)
         if bounds.max_held_offers < 0 and bounds.max_unaccepted_time < 0:
             return

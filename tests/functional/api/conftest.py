@@ -54,6 +54,7 @@ def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target
             feed_id=create("feeds", "feed", {"name": "phone"}),
             secret="x" * 43,
             flow="one",
+            peer="one",
             floatingip_id=create(
                 "floatingips", "floatingip", {"floating_network_id": "public", "floating_ip_address": "192.0.2.1"}
             ),

@@ -50,6 +50,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/feeds": {"name": "phone"},
     "POST /v1/os-hosts/{host_id}/action": {"sleep": {}},
     "PUT /v1/flows/{flow}": {"weight": 5},
+    "PUT /v1/peers/{peer}": {"max_nodes": 5},
     "PUT /v1/subscriptions/{subscription_id}": {"event_types": ["lease.create"]},
 }
 _CHANGES = [route for route in ROUTES if route.changes]
@@ -125,6 +126,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             "feed_id": service.create("/v1/feeds", "feed", {"name": "phone"}),
             "secret": service.secret(),
             "flow": "one",
+            "peer": "one",
             "floatingip_id": service.create("/v1/floatingips", "floatingip", _ADDRESS),
         }
     finally:

@@ -26,6 +26,7 @@ from lease_scheduler.service.requests.flows import FlowKeeper
 from lease_scheduler.service.requests.leases import Leases
 from lease_scheduler.service.requests.negotiations import Negotiations
 from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.peers import PeerKeeper
 from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.requests.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
@@ -130,6 +131,7 @@ class Service:
         self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site, enforcement)
         self.offers = Offers(self.site, enforcement)
         self.flows = FlowKeeper(self.site)
+        self.peers = PeerKeeper(self.site)
         self.negotiations = Negotiations(self.site, self.leases, self.quotes)
 
     def restart(self, queueing: str | None = None) -> None:

@@ -59,3 +59,29 @@ def test_requests_and_refusals_are_counted_by_it(service: Service) -> None:
         assert value("lease_scheduler_lease_refusals_total", labels) == refused
         labels |= {"state": "ready"}
         assert value("lease_scheduler_lease_transitions_total", labels) == 1
+
+
+def test_a_peer_gets_no_more_than_its_limits_also_after_a_restart(service: Service) -> None:
+    """Its own leases stay; other projects are not limited."""
+    first = service.leases.create({}, service.document(origin=PEER))["lease_id"]
+    service.peers.set({}, PEER, {"max_nodes": 2, "max_offers": 1})
+    service.restart()
+    (shown,) = service.peers.list({})["peers"]
+    assert (shown["name"], shown["nodes"], shown["limits"]["max_nodes"]) == (PEER, 1, 2)
+    with pytest.raises(RefusedError, match="nodes: .* would have 3 nodes, and may have 2") as refused:
+        service.leases.create({}, service.document(2, origin=PEER))
+    assert refused.value.code == 403
+    service.leases.create({}, service.document())
+    end = service.view(first)["end"]
+    held = service.leases.offer({}, service.document(origin=PEER, start=end + HOUR, end=end + 2 * HOUR))["lease_id"]
+    later = service.document(origin=PEER, start=service.view(held)["end"], end=service.view(held)["end"] + HOUR)
+    with pytest.raises(RefusedError, match="hold: 1 leases are held for northern-site, and 1 may be"):
+        service.leases.offer({}, later)
+    service.peers.set({}, PEER, {"max_nodes": 0})
+    assert service.view(first)["origin"] == PEER
+    with pytest.raises(RefusedError, match="would have 1 nodes, and may have 0"):
+        service.leases.update({}, first, {"end": service.view(first)["end"] + HOUR})
+    service.peers.set({}, PEER, None)
+    service.leases.update({}, first, {"end": service.view(first)["end"] + HOUR})
+    with pytest.raises(RefusedError, match="kinds"):
+        service.peers.set({}, PEER, {"kinds": ["rent"]})

@@ -10,6 +10,7 @@ from typing import Any
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.peer_limits import peer_limits_of
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, HeldHosts, SiteVersion
@@ -84,6 +85,7 @@ class Site(EngineRequests):
         self.subscription_rows: dict[str, Document] = {}
         self.feed_rows: dict[str, Document] = {}
         self.flows: dict[str, Document] = {}
+        self.peers: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
@@ -395,6 +397,19 @@ class Site(EngineRequests):
     def show_budget(self, context: Document, project_id: str) -> Document:
         self._called("show_budget", context, project_id)
         return {"budget": copy.deepcopy(self.budget_lines)}
+
+    def list_peers(self, context: Document) -> Document:
+        self._called("list_peers", context)
+        use = {"leases": 1, "nodes": 2, "share": 0.25, "node_hours": 4.0, "offers": 0, "cost": 1.5}
+        return {"peers": [{"name": name, "limits": limits, **use} for name, limits in self.peers.items()]}
+
+    def set_peer(self, context: Document, name: str, limits: Document | None) -> Document:
+        self._called("set_peer", context, name, limits)
+        if limits is None:
+            del self.peers[name]
+        else:
+            self.peers[name] = peer_limits_of(limits).plain()
+        return {}
 
     def list_forecasts(self, context: Document) -> Document:
         self._called("list_forecasts", context)

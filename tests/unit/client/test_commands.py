@@ -326,6 +326,23 @@ def test_offers_use_the_microversion_that_has_them_for_their_kind(
     assert service.asked[-1].version == f"reservation {version}"
 
 
+def test_limits_of_a_peer_are_set_all_at_once(service: Service, openstack: Openstack) -> None:
+    peer = {"name": "north", "limits": {"kinds": ["best-effort"], "max_share": 0.25, "max_nodes": 0}, "nodes": 2}
+    service.will_answer("PUT", "/v1/peers/north", {"peer": peer})
+    words = ["--kind", "best-effort", "--max-share", "0.25", "--max-nodes", "0", "-f", "json"]
+    assert openstack("peer set", "north", *words).document == peer
+    assert service.asked[-1].body == peer["limits"]
+    assert service.asked[-1].version == "reservation 1.46"
+    service.will_answer("GET", "/v1/peers", {"peers": [peer]})
+    (row,) = openstack("peer list", "-f", "json").document
+    assert row["Nodes"] == 2
+    service.will_answer("GET", "/v1/peers/north", {"peer": peer})
+    assert openstack("peer show", "north", "-f", "json").document == peer
+    service.will_answer("DELETE", "/v1/peers/north", None, status=204)
+    assert openstack("peer delete", "north").status == 0
+    assert [each.method for each in service.asked[-3:]] == ["GET", "GET", "DELETE"]
+
+
 def test_prices_use_their_microversion(service: Service, openstack: Openstack) -> None:
     """Highest prices, offers and revenue; all of it needs the microversion of prices."""
     lease = LEASE | {"price": 2.5, "max_price": 3.0, "expires_at": "2030-01-01T00:05:00Z"}

@@ -80,6 +80,10 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/flows": (READERS, None, ""),
     "GET /v1/flows/{flow}": (READERS, None, ""),
     "PUT /v1/flows/{flow}": (ADMINS, {"weight": 5}, ""),
+    "GET /v1/peers": (ADMINS, None, ""),
+    "GET /v1/peers/{peer}": (ADMINS, None, ""),
+    "PUT /v1/peers/{peer}": (ADMINS, {"max_nodes": 5}, ""),
+    "DELETE /v1/peers/{peer}": (ADMINS, None, ""),
     "GET /v1/feeds/{secret}/leases.ics": (EVERYBODY, None, ""),
     "GET /v1/usage": (READERS, None, ""),
     "GET /v1/budget": (READERS, None, ""),
@@ -112,10 +116,12 @@ def arguments(member: Client, site: Site) -> dict[str, str]:
     body = {"driver": "webhook", "target": "https://192.0.2.1/"}
     subscribed = member.at("latest").post("/v1/subscriptions", body)
     feed = (member.at("latest").post("/v1/feeds", {"name": "phone"}).json or {})["feed"]
+    site.set_peer({}, "north", {})
     site.calls.clear()
     return {
         "feed_id": feed["id"],
         "flow": "red",
+        "peer": "north",
         "secret": feed["url"].split("/")[-2],
         "lease_id": lease["id"],
         "host_id": "1",
