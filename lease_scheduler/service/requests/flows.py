@@ -7,6 +7,7 @@ from typing import Any
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.subjects import checked_subject
 from lease_scheduler.model.weights import checked_weight
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.core.transactions import SiteTransactions
@@ -62,13 +63,14 @@ class FlowKeeper:
     def set(self, context: Document, name: str, weight: float | None) -> Document:
         """Set the weight of a flow, or return to its configured weight if it is None.
 
-        :raises RefusedError: the weight is not valid
+        :raises RefusedError: 400, the weight or the name is not valid
         """
         site = self._site
         with site.request(context):
             try:
+                checked_subject("flow", name)
                 checked = None if weight is None else checked_weight("weight", weight)
             except InvalidValueError as error:
-                raise RefusedError(400, str(error), "weight") from error
+                raise RefusedError(400, str(error), error.field) from error
             site.set_weight(name, checked)
         return {}

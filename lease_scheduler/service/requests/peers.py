@@ -9,6 +9,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.peer_limits import peer_limits_of
+from lease_scheduler.model.subjects import checked_subject
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.enforcement.peers import capacity_of, use_of
@@ -48,11 +49,12 @@ class PeerKeeper:
     def set(self, context: Document, name: str, limits: Document | None) -> Document:
         """Set the limits of a peer, or remove them if they are None. Leases that it has already stay.
 
-        :raises RefusedError: 400, a limit is not valid
+        :raises RefusedError: 400, a limit or the name is not valid
         """
         site = self._site
         with site.request(context):
             try:
+                checked_subject("peer", name)
                 found = None if limits is None else peer_limits_of(limits)
             except InvalidValueError as error:
                 raise RefusedError(400, str(error), error.field) from error
