@@ -44,6 +44,9 @@ def _refuses(url: str) -> bool:
         socket.create_connection((address.hostname, address.port), timeout=10).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:
+        # It waited to be accepted when the server ceased to listen.
+        return False
     return False
 
 
