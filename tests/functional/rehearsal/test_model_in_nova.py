@@ -18,12 +18,6 @@ _NAMES = [name for path in sorted(FOLDER.glob("test_*.py")) for name in names_in
 #: Minutes of a Nova; the model does them in seconds.
 _MATRIX = names_in(FOLDER / "matrix_steps.py")
 
-#: A resize that hangs is reset and done again, and then the first one goes on: Nova gives the server what it had on its
-#: old host, where its last migration is confirmed. ``StaleClaims`` looks at the last migration only, so the lease does
-#: not end. On a Nova, and on a model whose hosts take a second for each thing, the second resize is not through when
-#: the first one goes on.
-_OVERLAPPING = ("EndTest.test_kept", "EndTest.test_kept_on_the_shelf")
-
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
@@ -39,17 +33,7 @@ def test_on_the_model(model: Launcher, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            id=name.split(".", 4)[-1],
-            marks=[pytest.mark.xfail(reason="overlapping resizes", strict=True)] if name.endswith(_OVERLAPPING) else [],
-        )
-        for name in _MATRIX
-    ],
-)
+@pytest.mark.parametrize("name", _MATRIX, ids=[name.split(".", 4)[-1] for name in _MATRIX])
 def test_members_and_steps(model: Launcher, name: str) -> None:
     """All that members can do, times all that the driver does (``tests/functional/nova/test_matrix.py``)."""
     print(model.run(name))

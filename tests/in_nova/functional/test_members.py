@@ -9,10 +9,10 @@ from lease_scheduler.cloud.nova.steps.sequence import REMOVAL, STEPS
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from tests.in_nova.functional import matrix_steps
-from tests.in_nova.functional.matrix import MOST
+from tests.in_nova.functional.matrix import MOST, TINY
 from tests.in_nova.functional.matrix_steps import GuestsSite, LeaseSite
 from tests.in_nova.functional.members import ACTIONS
-from tests.in_nova.functional.site import WHOLE
+from tests.in_nova.functional.site import HOSTS, WHOLE
 
 #: Those that have kept a host once, or would without what the driver does about them.
 _DANGEROUS = (
@@ -104,3 +104,63 @@ class ResizedTest(GuestsSite):
             assert error.servers.keys() == {"host2"}
         self.go_on()
         self.assert_others_get("host2")
+
+
+class OverlappingResizesTest(LeaseSite):
+    """A resize hangs, the server is reset and resized again, and that one is confirmed. Then the lease ends."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.lease_id, self.running = self.run_lease(["be resizing"])
+        (self.resized,) = self.running.values()
+        self.act(self.running)
+        self.nova.servers.reset_state(self.resized, "active")
+        self.nova.servers.resize(self.resized, self.other_size)
+        self.settled(self.resized, "VERIFY_RESIZE")
+
+    def end(self) -> None:
+        """End the lease. The server, which has an ordinary flavor now, stays where it is."""
+        self.done(self.due(OperationKind.STOP, self.lease_id, self.hosts, TINY))
+        (server,) = self.all_servers()
+        assert (server.id, self.host_of(server)) == (self.resized.id, "host3")
+        self.assert_others_get("host1")
+
+    def confirm(self) -> None:
+        self.nova.servers.confirm_resize(self.resized)
+        self.settled(self.resized, "ACTIVE")
+
+    def go_on_with_the_first(self) -> None:
+        """Have the first resize go on, and fail. What it still has of the old host, Nova gives back to the server."""
+        self.let_go()
+        self.until(lambda: self.nova.servers.get(self.resized.id).status, lambda status: status == "ERROR")
+
+    def delete(self) -> None:
+        self.remove(self.lease_id)
+        self.nova.servers.delete(self.resized)
+        self.until(self.all_servers, lambda servers: not servers)
+        # Nova releases what a server has a little after it is deleted.
+        self.until(lambda: self.used("host3")["VCPU"], lambda used: not used)
+        self.driver.set_pool(HOSTS)
+        self.assert_nothing_is_left()
+
+    def test_the_first_goes_on(self) -> None:
+        self.confirm()
+        self.go_on_with_the_first()
+        self.end()
+        self.delete()
+
+    def test_the_first_goes_on_before_the_second_is_confirmed(self) -> None:
+        """Then nobody can confirm the second one any more."""
+        self.go_on_with_the_first()
+        self.end()
+        self.delete()
+
+    def test_the_first_never_goes_on(self) -> None:
+        """As after its compute service was started anew. What the server has on its new host is left alone."""
+        self.confirm()
+        before = self.used("host3")
+        self.end()
+        assert self.used("host3") == before
+        assert before["VCPU"] == 1
+        self.go_on_with_the_first()
+        self.delete()

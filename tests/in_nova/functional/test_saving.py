@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-from novaclient.exceptions import Forbidden
+from novaclient.exceptions import Conflict, Forbidden
 
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.assembly.options import DriverOptions
@@ -230,12 +230,21 @@ class SavingTest(_Saving):
         assert (image["status"], self.failures) == ("active", [])
 
     def test_an_image_that_takes_too_long(self) -> None:
-        """The project is told what is lost."""
+        """The project is told what is lost, once, although it takes some polls until the server is deleted."""
         server = self._start()
         self.carry_out(self._ending())
         self._upload(self._removal())
-        with mock.patch.object(RealClock, "now", return_value=int(time.time()) + 1801):
+        delete, refusals = self.nova.servers.delete, iter((Conflict(409), Conflict(409)))
+
+        def busy_at_first(each: Any) -> None:
+            for refusal in refusals:
+                raise refusal
+            delete(each)
+
+        late = mock.patch.object(RealClock, "now", return_value=int(time.time()) + 1801)
+        with late, mock.patch.object(self.nova.servers, "delete", busy_at_first):
             self.carry_out(self._removal())
+        assert self.nova.servers.list() == []
         ((lease_id, server_id, reason),) = self.failures
         assert (lease_id, server_id) == (self.lease_id, server.id)
         assert "30 min" in reason

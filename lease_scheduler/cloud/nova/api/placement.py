@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -22,8 +22,8 @@ _R = TypeVar("_R")
 _MICROVERSION = "1.38"
 _CONSUMER_TYPE = "LEASE"
 
-#: Consumer type of servers.
-SERVER = "INSTANCE"
+#: Consumer type of servers, and what Placement shows of consumers without a type.
+SERVER, _NO_TYPE = "INSTANCE", "unknown"
 
 #: Maximum number of attempts at a change that conflicts with others, and longest pause between two, in real seconds.
 _ATTEMPTS = 20
@@ -172,6 +172,33 @@ class Placement:
             self._adapter.delete(f"/allocations/{consumer_id}", microversion=_MICROVERSION)
         except NotFound:
             return
+
+    def release_if(self, consumer_id: str, provider_ids: Collection[str], is_needless: Callable[[], bool]) -> bool:
+        """Release what a consumer holds of some providers if that is not needed. Return whether that was done.
+
+        Nothing is released if the consumer gets or releases anything during the check, as in a move of a server.
+
+        :param is_needless: called after Placement is asked what the consumer holds
+        """
+        known = self._get(f"allocations/{consumer_id}")
+        held = known["allocations"]
+        kept = {key: {"resources": each["resources"]} for key, each in held.items() if key not in provider_ids}
+        if len(kept) == len(held) or not is_needless():
+            return False
+        # Placement has no type of what Nova claims, but requires one here.
+        kind = known["consumer_type"]
+        body = {
+            "allocations": kept,
+            "project_id": known["project_id"],
+            "user_id": known["user_id"],
+            "consumer_generation": known["consumer_generation"],
+            "consumer_type": SERVER if kind == _NO_TYPE else kind,
+        }
+        try:
+            self._change("PUT", f"allocations/{consumer_id}", body)
+        except _ChangedMeanwhileError:
+            return False
+        return True
 
     # -- slots -----------------------------------------------------------------------------------------------
 

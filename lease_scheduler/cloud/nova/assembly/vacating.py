@@ -27,7 +27,8 @@ class Vacating:
         given_up = GivenUpRoom(placement, common.nodes, locks)
         arrivals = Arrivals(nova, placement.held, placement.release)
         attempts = Attempts(arrivals)
-        departures = Departures(nova, find, common.nodes, placement, arrivals)
+        self.stale_claims = StaleClaims(nova, placement, common.nodes)
+        departures = Departures(nova, find, common.nodes, placement, arrivals, self.stale_claims)
         self.away = PuttingAway(nova, throttle, lost, locks, placement.release, given_up, options)
         self.guests = Guests(
             nova, find, throttle, self.away, given_up, locks, common.lease_aggregates.is_taken, options.guest_patience
@@ -40,4 +41,3 @@ class Vacating:
         self.returning = Returning(nova, throttle, lost, locks, self.away, given_up, arrivals, attempts)
         self.outliving = OutlivingServers(nova, throttle, lost, locks)
         self.vacancy = Vacancy(nova, find, placement)
-        self.stale_claims = StaleClaims(nova, placement, common.nodes)

@@ -12,6 +12,9 @@ from uuid import uuid4
 
 from lease_scheduler.cloud.nova.lease.aggregate_metadata import Known, LeaseAggregates
 
+#: Last field of a record of an image that is lost; other records do not have this field.
+_LOST = "lost"
+
 
 @dataclass(frozen=True)
 class ImageRecord:
@@ -24,6 +27,7 @@ class ImageRecord:
     :ivar at: instant at which the last attempt began
     :ivar since: instant at which the record was made, or at which the server was set apart
     :ivar is_apart: whether the server is stopped, and its host belongs to other leases
+    :ivar is_lost: whether its project was told that there will be no image, so that the server is deleted
     """
 
     moment: str
@@ -32,6 +36,7 @@ class ImageRecord:
     at: int
     since: int
     is_apart: bool = False
+    is_lost: bool = False
 
 
 class ImageRecords:
@@ -70,12 +75,13 @@ def apart(images: Mapping[str, str]) -> frozenset[str]:
 
 def _text(record: ImageRecord) -> str:
     fields = (record.moment, record.attempts, record.at, record.since, int(record.is_apart), record.key)
-    return " ".join(str(each) for each in fields)
+    return " ".join(str(each) for each in (*fields, *((_LOST,) if record.is_lost else ())))
 
 
 def _read(images: Mapping[str, str]) -> dict[str, ImageRecord]:
     found = {}
     for server_id, text in images.items():
-        moment, attempts, at, since, is_apart, key = text.split(" ")
-        found[server_id] = ImageRecord(moment, key, int(attempts), int(at), int(since), is_apart == "1")
+        moment, attempts, at, since, is_apart, key, *more = text.split(" ")
+        numbers = (int(attempts), int(at), int(since))
+        found[server_id] = ImageRecord(moment, key, *numbers, is_apart=is_apart == "1", is_lost=more == [_LOST])
     return found

@@ -195,12 +195,14 @@ class Snapshots:
         """Make images. Return whether the servers may be deleted.
 
         They may be deleted when each image is complete, cannot be made, or has taken longer than the operator allows. A
-        server that still runs is stopped first.
+        server that still runs is stopped first. ``on_failure`` is called once for each server without an image, even
+        if its deletion takes long.
 
         :param late: seconds since the end of the lease began; None counts from the first call in this process
         """
         waited = self._waited(lease_id)
-        progress = [(wish, self._progress(wish, waited)) for wish in wishes]
+        expected = [wish for wish in wishes if not self._record(wish).is_lost]
+        progress = [(wish, self._progress(wish, waited)) for wish in expected]
         is_too_late = (waited if late is None else late) >= self._options.timeout
         if not is_too_late and any(found.state is _State.GOING_ON for _, found in progress):
             return False
@@ -209,6 +211,8 @@ class Snapshots:
                 reason = found.reason or f"its image is not complete after {in_words(self._options.timeout)}"
                 LOG.error("server %s of lease %s is deleted without an image: %s", wish.server.id, lease_id, reason)
                 self.on_failure(lease_id, wish.server.id, reason)
+                # Afterwards, so that the project is told even if the engine is killed in between.
+                self._write(wish, replace(self._record(wish), is_lost=True))
         with self._lock:
             self._waiting_since.pop(lease_id, None)
             for wish, _ in progress:

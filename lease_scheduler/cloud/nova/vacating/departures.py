@@ -1,7 +1,7 @@
 """Servers that Nova does not list on a host any more, but which still have capacity there in Placement.
 
 * A resize keeps the capacity on the old host until its user confirms it, and the server may come back. So does a cold
-  migration; see ``failed_moves``.
+  migration. One that has failed may keep it for ever; see ``moves``.
 * After a live migration, Nova cleans up, and may fail; see ``arrivals``.
 * A deleted server keeps its capacity, and may be restored, for the time of Nova's ``reclaim_instance_interval``.
 
@@ -22,15 +22,13 @@ from lease_scheduler.cloud.nova.api.placement import Placement
 from lease_scheduler.cloud.nova.lease import lease_parts
 from lease_scheduler.cloud.nova.lease.servers import RESTORABLE
 from lease_scheduler.cloud.nova.vacating.arrivals import FAILED, LIVE, Arrivals
-from lease_scheduler.cloud.nova.vacating.failed_moves import WITH_CONFIRMATION, has_failed
+from lease_scheduler.cloud.nova.vacating.moves import OVER, WITH_CONFIRMATION, is_under_way
+from lease_scheduler.cloud.nova.vacating.stale_claims import StaleClaims
 
 LOG = logging.getLogger(__name__)
 
 #: Status of a resize or migration whose server is on its new host, and may still go back.
 _FINISHED = "finished"
-
-#: Statuses of migrations with which Nova does nothing any more.
-_OVER = frozenset({"confirmed", "reverted", "error", "failed"})
 
 #: Maximum number of migrations from a host that are read, latest first.
 _LATEST = 200
@@ -50,12 +48,14 @@ class Departures:
         nodes: Nodes,
         placement: Placement,
         arrivals: Arrivals,
+        stale_claims: StaleClaims,
     ) -> None:
         self._nova = nova
         self._listed = listed
         self._nodes = nodes
         self._placement = placement
         self._arrivals = arrivals
+        self._stale_claims = stale_claims
 
     def unfinished(self, host: str, own: str | None = None) -> list[Any]:
         """Finish moves and deletions of servers that have left a host. Return those that still have capacity there.
@@ -69,25 +69,18 @@ class Departures:
         claims = {consumer for consumer, amounts in held.items() if not lease_parts.is_slot_only(amounts)}
         if not claims:
             return []
-        return [*self._moving(node.service, claims, own), *self._restorable(node.service, claims, own)]
+        latest = self._nova.migrations.list(source_compute=node.service, limit=_LATEST)
+        # The servers of moves that have failed stay as they are.
+        self._stale_claims.release_of_servers(host, sorted({each.instance_uuid for each in latest} & claims))
+        return [*self._moving(latest, claims, own), *self._restorable(node.service, claims, own)]
 
-    def _moving(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
-        latest = self._nova.migrations.list(source_compute=service, limit=_LATEST)
-        self._release_failed([each for each in latest if each.instance_uuid in claims])
+    def _moving(self, latest: Collection[Any], claims: Collection[str], own: str | None) -> list[Any]:
         found = [(each, self._server(each)) for each in latest if each.uuid in claims]
         others = [(each, server) for each, server in found if server is not None and server.tenant_id != own]
         moving = [server for each, server in others if not self._is_over(each, server)]
         for server_id in {server.id for _, server in others} - {each.id for each in moving}:
             self._arrivals.forget(server_id)
         return moving
-
-    def _release_failed(self, migrations: Collection[Any]) -> None:
-        """Release what servers whose move has failed have on their old host. The servers stay as they are."""
-        for each in migrations:
-            server = self._server(each)
-            if server is not None and has_failed(each, server):
-                LOG.warning("server %s failed on its way; a lease gets its old host: %s", server.id, of.fault(server))
-                self._placement.release(server.id)
 
     def _restorable(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
         deleted = self._listed(host=service, **RESTORABLE)
@@ -123,4 +116,8 @@ class Departures:
         if migration.status == _FINISHED and server.status == of.VERIFY_RESIZE and not of.is_busy(server):
             # Confirm it, whoever began it. Otherwise tenants could delay leases, and come back to hosts of others.
             of.command(self._nova.servers.confirm_resize, server)
-        return migration.status in _OVER
+        is_over = not is_under_way(migration, server)
+        if is_over and migration.status not in OVER:
+            # Others have reset the state of the server, so nobody can confirm it any more.
+            self._placement.release(migration.uuid)
+        return is_over

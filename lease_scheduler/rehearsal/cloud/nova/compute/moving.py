@@ -66,21 +66,22 @@ class Moving:
         try:
             tools.expect(server, states.RESIZE_MIGRATING)
         except PreemptedError as error:
-            self._give_up(server, migration, str(error))
+            # Nova writes the task after the error, and never clears it.
+            self._give_up(server, migration, str(error), task=states.RESIZE_MIGRATED)
             raise
         migration.status = "post-migrating"
         tools.store.change(server, task=states.RESIZE_MIGRATED)
         tools.tell("resize.end", server, action, migration.source)
         tools.cast(server, action, "finish_resize", lambda: self._finished(server, action, migration, flavor, amounts))
 
-    def _give_up(self, server: Server, migration: Migration, why: str) -> None:
+    def _give_up(self, server: Server, migration: Migration, why: str, task: str | None = None) -> None:
         tools = self._tools
         migration.status = "error"
         if server.deleted:
             tools.release(migration.uuid)
             return
         tools.return_claims(server, migration.uuid)
-        tools.store.fail(server, why, state=states.ERROR, task=None)
+        tools.store.fail(server, why, state=states.ERROR, task=task)
 
     def _fail(self, server: Server, migration: Migration, error: Exception) -> None:
         migration.status = "error"

@@ -102,10 +102,8 @@ class Tools:
         """
         held = self.store.placement.held(server.id)
         if self.store.hosts[str(server.host)].provider_id not in held:
-            for provider_id, wanted in amounts.items():
-                mine = held.setdefault(provider_id, {})
-                held[provider_id] = {name: mine.get(name, 0) + wanted.get(name, 0) for name in {**mine, **wanted}}
-            self.claim(server, held)
+            # What it has already of a provider stays as it is, even if it is less.
+            self.claim(server, {**amounts, **held})
             return
         migration = Consumer(migration_id, server.project_id, server.user_id, _MIGRATION)
         consumer = Consumer(server.id, server.project_id, server.user_id, _TYPE)

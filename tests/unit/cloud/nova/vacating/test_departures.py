@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova.vacating.arrivals import Arrivals
 from lease_scheduler.cloud.nova.vacating.departures import Departures
+from lease_scheduler.cloud.nova.vacating.stale_claims import StaleClaims
 from tests.unit.cloud.nova import fakes
 
 
@@ -37,7 +39,7 @@ class FakeNova:
             source_compute="old",
             dest_compute="new",
         )
-        self.migrations = SimpleNamespace(list=lambda **_: [migration])
+        self.migrations = SimpleNamespace(list=lambda marker=None, **_: [] if marker else [migration])
         self.servers = SimpleNamespace(
             get=self._get,
             force_delete=lambda each: self.told.append(("delete", each.id)),
@@ -55,6 +57,13 @@ class FakeNova:
         self.claims.discard(consumer)
         self.told.append(("release", consumer))
 
+    def release_if(self, consumer: str, providers: set[str], is_needless: Callable[[], bool]) -> bool:
+        assert providers == {"provider", "child"}
+        if not is_needless():
+            return False
+        self.release(consumer)
+        return True
+
     def unfinished(self, own: str | None = None) -> list[str]:
         """Ask once; return the ids of the servers."""
         nodes = SimpleNamespace(node=lambda host: SimpleNamespace(provider_id="provider", service=host))
@@ -62,9 +71,12 @@ class FakeNova:
             consumers_on=lambda _: {each: {"VCPU": self.vcpus} for each in self.claims},
             held=lambda consumer: {"provider": {}} if consumer in self.claims else {},
             release=self.release,
+            release_if=self.release_if,
+            tree=lambda _: {"child": "slots"},
         )
         arrivals = Arrivals(self, placement.held, placement.release)
-        departures = Departures(self, lambda **_: self.deleted, cast(Any, nodes), cast(Any, placement), arrivals)
+        stale = StaleClaims(self, cast(Any, placement), cast(Any, nodes))
+        departures = Departures(self, lambda **_: self.deleted, cast(Any, nodes), cast(Any, placement), arrivals, stale)
         return [each.id for each in departures.unfinished("old", own)]
 
 
@@ -111,12 +123,12 @@ def test_what_leases_hold_is_theirs() -> None:
 def test_what_a_server_got_back_that_failed_on_its_way_is_released(
     kind: str, state: str, status: str, task: str | None, host: str
 ) -> None:
-    """Only if Nova says that it has left, and does nothing any more."""
+    """Only if Nova says that it has left, and does nothing any more with this move."""
     nova = FakeNova(kind, state, host=host, status=status, task=task)
     nova.claims = {"s"}
-    has_failed = (state, host) == ("error", "new")
+    is_stale = state == "error" and host != "old"
     assert nova.unfinished() == []
-    assert nova.told == ([("release", "s")] if has_failed else [])
+    assert nova.told == ([("release", "s")] if is_stale else [])
 
 
 @pytest.mark.parametrize(("state", "host"), [("error", "new"), ("confirmed", "new"), ("migrating", "old")])
@@ -177,3 +189,10 @@ def test_a_host_without_claims_has_nothing_to_ask_about() -> None:
     nova.claims = set()
     nova.migrations = SimpleNamespace()
     assert nova.unfinished() == []
+
+
+@pytest.mark.parametrize("state", ["migrating", "finished"])
+def test_a_resize_that_nobody_can_finish_any_more_is_over(state: str) -> None:
+    """The server was reset, and has got to another host since."""
+    nova = FakeNova("resize", state, task=None)
+    assert (nova.unfinished(), nova.told) == ([], [("release", "m")])
