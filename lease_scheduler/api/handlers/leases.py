@@ -9,7 +9,7 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError, not_found
 from lease_scheduler.api.handlers.listing import find_leases
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_37
+from lease_scheduler.api.microversions import V1_37, V1_47
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, move_changes, span_changes
@@ -45,7 +45,7 @@ def create_lease(request: ApiRequest) -> Answer:
     lease |= private_queries(request) | pools_of(request, lease)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
-    _take_back_spare_trust(request, lease)
+    take_back_spare_trust(request, lease)
     return Answer({"lease": shown_again(request, lease["id"], deleted=lease["request_digest"] is not None)})
 
 
@@ -63,7 +63,7 @@ def _made_before(request: ApiRequest) -> Document | None:
     return view
 
 
-def _take_back_spare_trust(request: ApiRequest, lease: Document) -> None:
+def take_back_spare_trust(request: ApiRequest, lease: Document) -> None:
     """Delete this request's trust if the same request, sent twice at once, has made the lease with another trust."""
     trusts = request.services.trusts
     if trusts is None or lease["trust_id"] is None or lease["request_digest"] is None:
@@ -129,7 +129,7 @@ def delete_lease(request: ApiRequest) -> Answer:
 
 
 def show_history(request: ApiRequest) -> Answer:
-    """Show what has happened to a lease, with reasons, and from microversion 1.37 on who asked for it."""
+    """Show what has happened to a lease, with reasons, and who asked for it."""
     rows = request.reader.history(request.named["id"])
     return Answer({"history": [_entry(request, row) for row in rows]})
 
@@ -140,7 +140,8 @@ def _entry(request: ApiRequest, row: Document) -> Document:
     if request.version < V1_37:
         return entry
     by = {"by_operator": row["project_id"] not in (None, request.named["project_id"])}
-    return entry | by | visible_actor(request, row)
+    number = {"sequence": row["sequence"]} if request.version >= V1_47 else {}
+    return entry | by | visible_actor(request, row) | number
 
 
 def visible_actor(request: ApiRequest, row: Document) -> Document:

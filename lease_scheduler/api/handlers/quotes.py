@@ -5,7 +5,13 @@ from __future__ import annotations
 from lease_scheduler.api import dates
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
+from lease_scheduler.api.handlers.leases import (
+    needs_trust,
+    pools_of,
+    private_queries,
+    take_back_spare_trust,
+    trusted,
+)
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.microversions import (
     V1_12,
@@ -37,7 +43,7 @@ def create_quote(request: ApiRequest) -> Answer:
     """Show what a lease would come to. If asked to, hold the lease or counter-offers for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     lease |= private_queries(request) | pools_of(request, lease)
-    for key in ("counter_offers", "flexibility"):
+    for key in ("counter_offers", "flexibility", "id", "expires_at"):
         if key in request.raw_body and not request.raw_body.get("hold"):
             raise ApiError(400, f"{key}: only for quotes that are held; add hold", key)
     try:
@@ -66,12 +72,18 @@ def _held(request: ApiRequest, lease: Document) -> Document:
             400, f"hold: only leases of kind {kinds} can be held before {V1_45}, not {lease['kind']}", "hold"
         )
     body = request.raw_body
+    if "id" in body and body.get("counter_offers"):
+        raise ApiError(400, "id: would have to be that of several leases; leave out counter_offers", "id")
+    if "expires_at" in body:
+        lease["expires_at"] = dates.parse_date(body["expires_at"], "expires_at", request.now, request.version)
     lease["counter_offers"] = body.get("counter_offers", 0)
     lease["flexibility"] = _flexibility(request, body.get("flexibility", {}))
     if needs_trust(lease) and lease["counter_offers"]:
         return _offered_with_trusts(request, lease)
     with trusted(request, lease):
-        return request.engine.offer_lease(request.context(), lease)
+        found = request.engine.offer_lease(request.context(), lease)
+    take_back_spare_trust(request, lease)
+    return found
 
 
 def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:

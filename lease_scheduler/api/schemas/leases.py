@@ -22,6 +22,7 @@ from lease_scheduler.api.microversions import (
     V1_37,
     V1_39,
     V1_42,
+    V1_47,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -258,6 +259,8 @@ def history(version: Version) -> Schema:
             "project_id": base.nullable(base.STRING),
             "by_operator": base.BOOLEAN,
         }
+    if version >= V1_47:
+        entry["sequence"] = base.INTEGER
     return base.wrapped("history", base.array(base.answer(entry)))
 
 

@@ -13,6 +13,7 @@ from lease_scheduler.api.microversions import (
     V1_41,
     V1_42,
     V1_43,
+    V1_47,
     Version,
 )
 from lease_scheduler.api.schemas import base, budget, leases
@@ -32,6 +33,8 @@ def create(version: Version) -> Schema:
             "shortest_duration": base.DURATION,
         }
         held |= {"counter_offers": base.integer(0, 16), "flexibility": base.closed(flexibility)}
+    if version >= V1_47:
+        held |= {"id": base.CHOSEN_UUID, "expires_at": base.DATE}
     return {**lease, "properties": {**lease["properties"], **held}}
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
+from lease_scheduler.model.errors import HAS_ENDED, ID_IS_TAKEN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import LeaseState
@@ -29,11 +29,10 @@ from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.approvals import check_waiting, need_of_new
 from lease_scheduler.service.requests.change_checks import check_change
 from lease_scheduler.service.requests.enforcement import Enforcement, Proposal
-from lease_scheduler.service.requests.enforcement.bounds import PERIOD, check_offers
-from lease_scheduler.service.requests.enforcement.peers import check_peer_offers
 from lease_scheduler.service.requests.enforcement.proposals import new_proposal
 from lease_scheduler.service.requests.known_flavors import learn_flavors
 from lease_scheduler.service.requests.lease_documents import LeaseDocuments
+from lease_scheduler.service.requests.offer_limits import check_held, offer_time
 from lease_scheduler.service.requests.quotes import granted
 from lease_scheduler.service.requests.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.telling.notifications import BEFORE_END_STOPPED, document_message
@@ -161,16 +160,20 @@ class Leases:
             raise RefusedError(409, ID_IS_TAKEN, "id", reason=RefusalReason.ID_TAKEN)
         # The lease may have ended since.
         made = work.leases.get(lease_id)
-        return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
+        if not offered:
+            return {"lease_id": lease_id}
+        if made is None:
+            raise RefusedError(409, HAS_ENDED, "id", reason=RefusalReason.ID_TAKEN)
+        return self._offer_of(made, ())
 
     def _create(self, context: Document, lease: Document, terms: Terms, *, offered: bool) -> Document:
         site, negotiation = self._site, lease.get("negotiation_id")
         if offered:
-            self._check_offers(terms.document.project_id, terms.request.origin)
+            check_held(site, terms.document.project_id, terms.request.origin)
         why = need_of_new(site, terms.document, terms.request, offered=offered, negotiation=negotiation)
         if why:
             check_waiting(site, terms.document.project_id)
-        hold_time = site.options.approval.hold_time if why else site.options.quote_lifetime
+        hold_time = site.options.approval.hold_time if why else offer_time(site, lease)
         before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
         site.work.asked_by(context, terms.document.lease_id)
@@ -207,27 +210,6 @@ class Leases:
             return {"lease_id": made.lease_id}
         after = site.work.leases
         return self._offer_of(made, [old for key, old in before.items() if key in after and loses(old, after[key])])
-
-    def _check_offers(self, project_id: str, peer: str | None) -> None:
-        """Refuse another offer for a project or peer that holds too many, or held some for too long without accepting.
-
-        :raises RefusedError: 403
-        """
-        site, work = self._site, self._site.work
-        check_peer_offers(site.peers, peer, work.leases.values())
-        bounds = site.options.bounds.of_project(project_id)
-        if bounds.max_held_offers < 0 and bounds.max_unaccepted_time < 0:
-            return
-        held = [
-            lease
-            for lease in work.leases.values()
-            if lease.is_offered and lease.approval is not Approval.AWAITING
-            if work.documents[lease.lease_id].project_id == project_id
-        ]
-        unaccepted = sum(max(0, work.now - lease.request.submitted) for lease in held)
-        if bounds.max_unaccepted_time >= 0:
-            unaccepted += site.store.unaccepted_seconds(project_id, work.now - PERIOD)
-        check_offers(bounds, len(held), unaccepted)
 
     def _offer_of(self, lease: Lease, preempted: Sequence[Lease]) -> Document:
         """Return the answer for a lease that is held."""

@@ -14,6 +14,7 @@ def of_lease(connection: Connection, lease_id: str) -> list[Document]:
     query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
     return [
         {
+            "sequence": row["id"],
             "instant": row["instant"],
             "from": row["from_state"],
             "to": row["to_state"],

@@ -521,7 +521,10 @@ class Site(EngineRequests):
     def history(self, lease_id: str) -> list[Document]:
         entry = {"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}
         actors = [("ada", self.views[lease_id]["project_id"]), ("root", "operators"), (None, None)]
-        return [{**entry, "user_id": user, "project_id": project} for user, project in actors]
+        return [
+            {**entry, "sequence": number, "user_id": user, "project_id": project}
+            for number, (user, project) in enumerate(actors, start=7)
+        ]
 
     def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
         found = [

@@ -1,4 +1,4 @@
-"""A retry of a request with a chosen id leaves no second trust behind (issue 17)."""
+"""Requests with a chosen id can be sent again: for leases (issue 17), and for quotes that are held."""
 
 from __future__ import annotations
 
@@ -78,3 +78,52 @@ def test_a_retry_that_means_something_else_is_refused(member: Client) -> None:
     assert client.post("/v1/leases", _PLAIN).status_code == 201
     for change in ({"start_date": "2030-02-01T00:00:01Z"}, {"name": "other"}, {"preemptible": True}):
         assert client.post("/v1/leases", {**_PLAIN, **change}).status_code == 409
+
+
+_HELD = {**_BODY, "hold": True}
+
+
+def test_a_held_quote_has_the_id_and_the_expiry_of_the_request(member: Client, site: Site) -> None:
+    body = {**_PLAIN, "hold": True, "expires_at": "2030-01-31T12:03:00Z"}
+    quote = (member.at("1.47").post("/v1/quotes", body).json or {})["quote"]
+    assert quote["lease_id"] == _PLAIN["id"]
+    (_, _, asked) = site.calls[-1]
+    assert (asked["id"], asked["expires_at"] - site.clock.now()) == (_PLAIN["id"], 150)
+    assert asked["request_digest"] is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "version", "field"),
+    [
+        ({}, "1.46", "id"),
+        ({"hold": False}, "1.47", "id"),
+        ({"id": None, "hold": False, "expires_at": "2030-01-31T12:03:00Z"}, "1.47", "expires_at"),
+        ({"counter_offers": 1}, "1.47", "id"),
+        ({"expires_at": "soon"}, "1.47", "expires_at"),
+        ({"id": "7"}, "1.47", "id"),
+    ],
+)
+def test_what_a_held_quote_does_not_take(
+    member: Client, site: Site, change: dict[str, Any], version: str, field: str
+) -> None:
+    body = {key: value for key, value in {**_HELD, **change}.items() if value is not None}
+    answer = member.at(version).post("/v1/quotes", body)
+    assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
+    assert site.calls == []
+
+
+def test_a_repeated_hold_leaves_no_second_trust(
+    member: Client, site: Site, trusts: Trusts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = member.at("1.47")
+    assert client.post("/v1/quotes", _HELD, **_ADA).status_code == 200
+    (trust,) = trusts.given
+    first = dict(site.views[_HELD["id"]])
+
+    def held_before(context: Document, asked: Document) -> Document:
+        site.views[asked["id"]] = first
+        return {**site.quote, "lease_id": asked["id"], "expires_at": first["offered_until"]}
+
+    monkeypatch.setattr(site, "offer_lease", held_before)
+    assert client.post("/v1/quotes", _HELD, **_ADA).status_code == 200
+    assert trusts.given == [trust]

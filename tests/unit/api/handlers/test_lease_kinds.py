@@ -543,6 +543,13 @@ def test_deleted_leases_and_their_history_are_shown_on_request(member: Client) -
     }
 
 
+def test_entries_of_the_history_have_the_numbers_of_events(member: Client) -> None:
+    lease_id = (member.at("1.47").post("/v1/leases", lease(**DATES)).json or {})["lease"]["id"]
+    for version, numbers in (("1.46", [None] * 3), ("1.47", [7, 8, 9])):
+        found = member.at(version).get(f"/v1/leases/{lease_id}/history").json or {}
+        assert [each.get("sequence") for each in found["history"]] == numbers
+
+
 def test_who_asked_for_it_is_in_the_history(member: Client, admin: Client) -> None:
     """A project learns that an operator did something, and not which one."""
     client = member.at("1.37")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import LeaseState
 from tests.functional.lease_document import lease_document
 
@@ -127,6 +128,33 @@ def test_an_offer_that_is_rejected_or_expires_gives_its_hosts_back(core: Any) ->
     core.pass_to(offer["expires_at"])
     assert core.site.engine.lease(offer["lease_id"]) is None
     assert core.quotes.quote({}, _reservation(core, 2))["granted"]
+
+
+def test_a_repeated_offer_is_the_same_offer(core: Any) -> None:
+    document = _reservation(core, request_digest="one")
+    first = core.leases.offer({}, document)
+    assert core.leases.offer({}, document) == first
+    with pytest.raises(RefusedError) as caught:
+        core.leases.offer({}, {**document, "request_digest": "other"})
+    assert (caught.value.code, caught.value.reason) == (409, RefusalReason.ID_TAKEN)
+    core.offers.reject({}, first["lease_id"])
+    with pytest.raises(RefusedError, match="has ended") as caught:
+        core.leases.offer({}, document)
+    assert (caught.value.code, caught.value.reason) == (409, RefusalReason.ID_TAKEN)
+
+
+@pytest.mark.parametrize(("seconds", "held"), [(60, 60), (10 * HOUR, 300)])
+def test_an_offer_ends_when_its_project_says_so_at_the_latest(core: Any, seconds: int, held: int) -> None:
+    now = core.clock.now()
+    assert core.leases.offer({}, _reservation(core, expires_at=now + seconds))["expires_at"] == now + held
+
+
+def test_an_offer_that_would_have_ended_is_refused(core: Any) -> None:
+    document = _reservation(core, expires_at=core.clock.now())
+    with pytest.raises(RefusedError, match="expires_at: has passed") as caught:
+        core.leases.offer({}, document)
+    assert (caught.value.code, caught.value.field) == (400, "expires_at")
+    assert document["id"] not in core.site.work.documents
 
 
 def test_an_offer_with_other_terms(core: Any) -> None:
