@@ -96,7 +96,7 @@ class PublishedLoad:
 class MemberDescription:
     """What a member says of itself.
 
-    :ivar capacity: amounts of its hosts in service
+    :ivar capacity: amounts of its hosts in service; empty if it does not show them to the caller
     :ivar verbs: what it can be asked to do
     :ivar load: its load; None if it publishes none
     :ivar speed: work that it does in a second, relative to other members with the same capacity
@@ -122,7 +122,7 @@ class MemberDescription:
 class MemberTransition:
     """A change of the state of a lease at a member.
 
-    :ivar sequence: number of the transition; a member gives later transitions larger numbers
+    :ivar sequence: number of the transition; a member gives later transitions larger numbers. 0 if it has none
     :ivar lease_id: id of the lease at the member
     :ivar instant: when, by the clock of the member
     :ivar state: the new state
@@ -140,7 +140,8 @@ class MemberTransition:
 class Events:
     """Transitions after a sequence number.
 
-    :ivar since: that number
+    :ivar since: that number; less than what the caller gave if the member has lost transitions, for example because its
+        database was restored from a backup; the caller then asks for each of its leases
     :ivar transitions: in the order of their numbers
     :raises InvalidValueError: the numbers do not increase, or begin too early
     """

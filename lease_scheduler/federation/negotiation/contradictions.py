@@ -26,9 +26,9 @@ def contradiction(ask: Ask, member: str, bid: Bid, held: Bid | None, *, is_hold:
         return (
             None if terms.kind is LeaseKind.BEST_EFFORT else f"has no start, but leases of kind {terms.kind.value} do"
         )
-    if terms.kind is LeaseKind.RESERVATION and bid.start != terms.start:
+    if terms.kind is LeaseKind.RESERVATION and bid.start != terms.start and not _was_accepted_late(ask, bid):
         return f"starts at {bid.start}, not at {terms.start}"
-    if terms.kind is LeaseKind.RESERVATION and bid.end - bid.start < terms.duration:
+    if terms.kind is LeaseKind.RESERVATION and bid.start == terms.start and bid.end - bid.start < terms.duration:
         return f"lasts {exactly(bid.end - bid.start)}, not {exactly(terms.duration)}"
     if terms.start is not None and bid.start < terms.start:
         return f"starts at {bid.start}, before {terms.start}"
@@ -39,3 +39,11 @@ def contradiction(ask: Ask, member: str, bid: Bid, held: Bid | None, *, is_hold:
     if held is not None and (bid.price or 0.0) > (held.price or 0.0):
         return f"costs {bid.price}, more than the {held.price} that were offered"
     return None
+
+
+def _was_accepted_late(ask: Ask, bid: Bid) -> bool:
+    """Return whether a reservation that was to start at once starts when it was accepted, and ends as it was to end."""
+    terms = ask.terms
+    assert terms.start is not None
+    assert bid.start is not None
+    return terms.start < bid.start <= ask.answer_by and bid.end == terms.start + terms.duration

@@ -257,6 +257,23 @@ def test_a_bid_that_contradicts_the_terms_is_a_refusal_and_is_given_back(
 
 @pytest.mark.parametrize(
     ("start", "end", "is_kept"),
+    [(12, 510, True), (12, 509, False), (12, 512, False), (9, 510, False), (201, 510, False)],
+)
+def test_a_reservation_that_starts_at_once_starts_when_it_is_accepted_and_ends_as_asked(
+    start: int, end: int, is_kept: bool
+) -> None:
+    terms = replace(ask().terms, start=10)
+    record = begin(replace(ask(), terms=terms), [Candidate("a")], Mode.IN_TURN, RULES, 0)
+    assert isinstance(record, Negotiation)
+    held = replace(bid("a"), start=10, end=510)
+    record = _after(record, Chosen("a"), _held("a", held))
+
+    record = _after(record, Answered("a", Verb.ACCEPT, replace(held, start=start, end=end, held_until=None)))
+    assert _calls(record) == ([] if is_kept else ["end a"])
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_kept"),
     [(START, START + DURATION, True), (START - 1, START + 600, False), (START + 400, 2_001, False)],
 )
 def test_the_bid_for_a_deadline_lease_is_between_its_start_and_its_deadline(
