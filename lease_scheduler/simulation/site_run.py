@@ -12,7 +12,7 @@ from lease_scheduler.engine.interfaces import Ports
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.plan.planner import Planner
@@ -189,13 +189,32 @@ class SiteRun:
         :raises InvalidValueError: the id has been used before, or the site is not open-ended
         """
         request = lease.request
-        if not self.is_open_ended:
-            raise InvalidValueError("site", f"may stop before lease {request.lease_id} is done; let it be open-ended")
+        self._check_open_ended(request)
         self._ask(lease)
         if lease.real_duration is not None:
             self._real_durations[request.lease_id] = lease.real_duration
         self._last_submission = max(self._last_submission, request.submitted)
         self._was_asked = True
+
+    def decide(self, request: LeaseRequest, *, offered_for: int | None = None) -> Lease:
+        """Submit a request that does not come from the workload of the site, and decide it at once.
+
+        :param offered_for: seconds for which the lease is held until it is accepted; None if it need not be
+        :return: the lease, which has ended if it was refused
+        :raises InvalidValueError: the id has been used before, the site is not open-ended, or the lease cannot be held
+        """
+        self._check_open_ended(request)
+        self.planner.plan.pass_to(self.clock.now())
+        self.engine.submit(request, offered_for=offered_for)
+        self._last_submission = max(self._last_submission, self.clock.now())
+        self.step()
+        lease = self.store.lease(request.lease_id)
+        assert lease is not None
+        return lease
+
+    def _check_open_ended(self, request: LeaseRequest) -> None:
+        if not self.is_open_ended:
+            raise InvalidValueError("site", f"may stop before lease {request.lease_id} is done; let it be open-ended")
 
     def _submit_due(self, now: int) -> None:
         leases = self.workload.leases

@@ -23,3 +23,18 @@ def test_the_latest_value_is_kept_in_the_order_of_submission() -> None:
     assert store.ended_of(LeaseKind.RESERVATION) == 0
     assert store.ended_in(LeaseState.FAILED) == ended
     assert store.ended_in(LeaseState.DONE) is None
+
+
+def test_followers_are_told_of_each_value_and_leases_are_found_by_id() -> None:
+    nodes, told = (NodeSet(1, Resources({VCPU: 1})),), list[Lease]()
+    store = MemoryStore()
+    store.follow(told.append)
+    values = [
+        Lease(LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0), 1, state)
+        for state in (LeaseState.PENDING, LeaseState.CANCELLED)
+    ]
+    for value in values:
+        store.save(value)
+    assert told == values
+    assert store.lease("1") == values[1]
+    assert store.lease("2") is None

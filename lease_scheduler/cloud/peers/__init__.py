@@ -1,0 +1,1 @@
+"""Other sites as members of a federation, reached by their own interfaces."""

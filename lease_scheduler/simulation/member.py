@@ -1,0 +1,201 @@
+"""A simulated site as a member of a federation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.federation.answers import Alternative, Bid, FederationReason, Refusal, Released
+from lease_scheduler.federation.asks import Ask
+from lease_scheduler.federation.members import Events, MemberDescription, MemberTransition, PublishedLoad
+from lease_scheduler.federation.quotes import as_bid
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
+from lease_scheduler.plan.explaining.explain import NoPlaceError
+from lease_scheduler.plan.explaining.explain import Refusal as SiteRefusal
+from lease_scheduler.simulation.site_run import SiteRun
+
+
+class SimulatedMember:
+    """A simulated site, as ``federation.members.Member`` says. It always answers.
+
+    Each call is decided at once, in a step of the site at the present instant. In a world, make calls when all sites
+    have done what is due then.
+
+    :param name: name of the member
+    :param site: the site, which must be open-ended
+    :param hold_time: maximum seconds for which it holds a lease
+    :param load: the load that it publishes; None if it publishes none
+    """
+
+    def __init__(self, name: str, site: SiteRun, hold_time: int = 300, load: PublishedLoad | None = None) -> None:
+        self._name = name
+        self._site = site
+        self._hold_time = hold_time
+        self._load = load
+        #: The terms with which each lease that was held or granted was asked for.
+        self._asked: dict[str, LeaseRequest] = {}
+        self._transitions: list[MemberTransition] = []
+        self._last: dict[str, MemberTransition] = {}
+        site.store.follow(self._saved)
+
+    @property
+    def name(self) -> str:
+        """See ``Member``."""
+        return self._name
+
+    def describe(self) -> MemberDescription:
+        """See ``Member``."""
+        return MemberDescription(self._site.view().capacity, load=self._load)
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    def quote(self, ask: Ask) -> Bid | Refusal:
+        """See ``Member``."""
+        quote = self._site.quote(replace(ask.terms, lease_id=f"{ask.ask_id}?"))
+        bid = as_bid(self._name, quote)
+        if bid is None:
+            assert quote.refusal is not None
+            return self._refusal(quote.refusal)
+        return replace(bid, lease_id=ask.ask_id)
+
+    def hold(self, ask: Ask, until: int) -> Bid | Refusal:
+        """See ``Member``."""
+        seconds = min(until - self._site.clock.now(), self._hold_time)
+        if seconds <= 0 and ask.ask_id not in self._asked:
+            return Refusal(self._name, FederationReason.EXPIRED, "the hold would have ended")
+        return self._made(ask, seconds)
+
+    def submit(self, ask: Ask) -> Bid | Refusal:
+        """See ``Member``."""
+        return self._made(ask, None)
+
+    def _made(self, ask: Ask, held_for: int | None) -> Bid | Refusal:
+        terms = ask.terms
+        known = self._asked.get(terms.lease_id)
+        if known is not None:
+            lease = self._site.engine.lease(terms.lease_id)
+            if known != terms or lease is None:
+                message = "the id is that of a lease that has ended, or of another request"
+                return Refusal(self._name, RefusalReason.ID_TAKEN, message)
+            return self._bid(lease)
+        quote = self.quote(ask)
+        if isinstance(quote, Refusal):
+            return quote
+        self._asked[terms.lease_id] = terms
+        try:
+            lease = self._site.decide(terms, offered_for=held_for)
+        except InvalidValueError as error:
+            del self._asked[terms.lease_id]
+            reason = RefusalReason.DEADLINE if error.field == "deadline" else RefusalReason.PAST
+            return Refusal(self._name, reason, str(error))
+        if lease.is_final:
+            del self._asked[terms.lease_id]
+            self._site.engine.forget_refused(terms.lease_id)
+            return Refusal(self._name, RefusalReason.POLICY, lease.reason)
+        return replace(self._bid(lease), preempts=quote.preempts)
+
+    # -- what is held or granted -----------------------------------------------------------------------------
+
+    def accept(self, lease_id: str) -> Bid | Refusal:
+        """See ``Member``."""
+        lease = self._latest(lease_id)
+        if lease is None:
+            return self._unknown(lease_id)
+        if lease.is_final:
+            return self._over(lease)
+        if lease.is_offered:
+            self._site.engine.held.accept(lease_id)
+            self._site.step()
+            return self._granted(lease_id)
+        return self._bid(lease)
+
+    def reject(self, lease_id: str) -> Released | Refusal:
+        """See ``Member``."""
+        lease = self._latest(lease_id)
+        if lease is not None and not lease.is_final:
+            if not lease.is_offered:
+                return Refusal(self._name, FederationReason.OTHER, f"lease {lease_id} was accepted; end it instead")
+            self._site.engine.held.reject(lease_id)
+            self._site.step()
+        return Released()
+
+    def end(self, lease_id: str) -> Released:
+        """See ``Member``."""
+        lease = self._latest(lease_id)
+        if lease is not None and not lease.is_final:
+            self._site.engine.end(lease_id)
+            self._site.step()
+        return Released()
+
+    def change(self, lease_id: str, terms: LeaseRequest) -> Bid | Refusal:
+        """See ``Member``."""
+        lease = self._latest(lease_id)
+        if lease is None:
+            return self._unknown(lease_id)
+        if lease.is_final:
+            return self._over(lease)
+        try:
+            self._site.engine.change(lease_id, replace(terms, submitted=lease.request.submitted))
+        except NoPlaceError as error:
+            return self._refusal(error.refusal)
+        except InvalidValueError as error:
+            return Refusal(self._name, FederationReason.UNSUPPORTED, str(error))
+        self._site.step()
+        return self._granted(lease_id)
+
+    # -- looking at it ---------------------------------------------------------------------------------------
+
+    def show(self, lease_id: str) -> MemberTransition | Refusal:
+        """See ``Member``."""
+        return self._last.get(lease_id) or self._unknown(lease_id)
+
+    def events(self, since: int) -> Events:
+        """See ``Member``."""
+        return Events(min(since, len(self._transitions)), tuple(self._transitions[since:]))
+
+    # -- the site --------------------------------------------------------------------------------------------
+
+    def _saved(self, lease: Lease) -> None:
+        """Number a transition of a lease that a peer has asked for."""
+        if lease.lease_id not in self._asked:
+            return
+        before = self._last.get(lease.lease_id)
+        if before is None or before.state is not lease.state:
+            number, now = len(self._transitions) + 1, self._site.clock.now()
+            self._last[lease.lease_id] = MemberTransition(number, lease.lease_id, now, lease.state, lease.reason)
+            self._transitions.append(self._last[lease.lease_id])
+
+    def _latest(self, lease_id: str) -> Lease | None:
+        return self._site.store.lease(lease_id) if lease_id in self._asked else None
+
+    def _granted(self, lease_id: str) -> Bid | Refusal:
+        lease = self._latest(lease_id)
+        assert lease is not None
+        return self._over(lease) if lease.is_final else self._bid(lease)
+
+    def _bid(self, lease: Lease) -> Bid:
+        holdings = lease.holdings
+        first = lease.started if lease.started is not None else (holdings[0].run_start if holdings else None)
+        end = holdings[-1].run_end if holdings else None
+        return Bid(
+            self._name,
+            lease.lease_id,
+            None if end is None else first,
+            end,
+            price=lease.grant.price,
+            held_until=lease.offered_until,
+        )
+
+    def _refusal(self, found: SiteRefusal) -> Refusal:
+        near = tuple(
+            Alternative(self._name, each.start, each.start + each.duration, each.nodes) for each in found.alternatives
+        )
+        return Refusal(self._name, found.reason, found.message, near)
+
+    def _over(self, lease: Lease) -> Refusal:
+        message = f"lease {lease.lease_id} is over: {lease.state.value}, {lease.reason}"
+        return Refusal(self._name, FederationReason.EXPIRED, message)
+
+    def _unknown(self, lease_id: str) -> Refusal:
+        return Refusal(self._name, FederationReason.UNKNOWN, f"there is no lease {lease_id}")
