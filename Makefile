@@ -19,7 +19,7 @@ TEST_PROCESSES ?= 4
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges mutate experiment clean
-.PHONY: lab lab-down servers openstack collect
+.PHONY: lab lab-down servers world openstack collect
 
 setup: $(STAMP)
 
@@ -41,6 +41,18 @@ lab: setup
 
 lab-down: setup
 	@$(BIN)/python -m tools.lab down --folder $(STATE)/lab
+
+# One world of faults for each seed: make world SEED=7, or COUNT=20 for as many seeds. The same seed gives the same
+# history: Python's sets have a fixed order for that.
+SEED ?= 1
+COUNT ?= 1
+DAYS ?= 0.125
+HOSTS ?= 4
+TENANTS ?= 4
+CLOUD ?= nova
+world: setup
+	@PYTHONHASHSEED=0 $(BIN)/lease-scheduler-manage rehearse --seed $(SEED) --count $(COUNT) --days $(DAYS) \
+		--hosts $(HOSTS) --tenants $(TENANTS) --cloud $(CLOUD) $(if $(FAULTS),--faults $(FAULTS))
 
 simulate: setup
 	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20

@@ -183,7 +183,9 @@ class RehearsalDriver(base.BaseDriver):  # type: ignore[misc]
         self.reach_broker(process, retry)
         (queue,) = self._queues(target)
         self.broker.declare(queue)
-        self.broker.publish(process, queue, self._body(ctxt, message))
+        body = self._body(ctxt, message)
+        for each in (queue, *self.broker.fanned_out(queue)):
+            self.broker.publish(process, each, body)
 
     def listen(self, target: Any, batch_size: int, batch_timeout: float) -> Any:
         """See ``BaseDriver.listen``."""
@@ -197,19 +199,14 @@ class RehearsalDriver(base.BaseDriver):  # type: ignore[misc]
     def listen_for_notifications(
         self, targets_and_priorities: Any, pool: str | None, batch_size: int, batch_timeout: float
     ) -> Any:
-        """See ``BaseDriver.listen_for_notifications``.
-
-        :raises NotImplementedError: a pool is named
-        """
-        if pool:
-            raise NotImplementedError("pools of listeners are not simulated; let pool be None")
-        queues = [
+        """See ``BaseDriver.listen_for_notifications``. The members of a pool share one queue for all topics."""
+        topics = [
             f"{target.exchange or self._default_exchange}/{target.topic}.{priority}"
             for target, priority in targets_and_priorities
         ]
-        for queue in queues:
-            self.broker.declare(queue)
-        return self._adapter(queues, batch_size, batch_timeout)
+        for topic in topics:
+            self.broker.declare(topic if pool is None else pool, fanout=None if pool is None else topic)
+        return self._adapter(topics if pool is None else [pool], batch_size, batch_timeout)
 
     def _adapter(self, queues: list[str], batch_size: int, batch_timeout: float) -> Any:
         listener = _Listener(self, _own_process(), queues)

@@ -118,6 +118,11 @@ class DatabaseServer:
         """Return whether a connection has a transaction."""
         return self._holder is connection
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no transaction runs, so that ``raw`` shows what is committed."""
+        return self._holder is None
+
     def begin(self, connection: ServerConnection) -> None:
         """Begin a transaction when no other one runs.
 

@@ -271,7 +271,7 @@ class Holding:
         in_use = set()
         for host in self._nodes.names(services):
             node = self._nodes.node(host)
-            for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
+            for consumer in sorted(consumers & self._placement.consumers_on(node.provider_id).keys()):
                 self._placement.release(consumer)
             if not self._slots.remove(host, classes):
                 in_use.add(node.service)

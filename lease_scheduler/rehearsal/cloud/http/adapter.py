@@ -67,7 +67,7 @@ def installed(adapter: CloudAdapter) -> Iterator[None]:
 
     def settings_for(session: requests.Session, url: str, *said: Any) -> Any:
         # To look for proxies in the environment takes longer than the whole answer.
-        return {} if adapter.serves(url) else merge(session, url, *said)
+        return {"proxies": {}} if adapter.serves(url) else merge(session, url, *said)
 
     requests.Session.get_adapter = adapter_for  # type: ignore[method-assign,assignment]
     requests.Session.merge_environment_settings = settings_for  # type: ignore[method-assign,assignment]

@@ -222,3 +222,30 @@ def test_a_server_stops_at_once(scheduler: Scheduler, start: Start, broker: Brok
     scheduler.run(20)
     assert ends
     assert ends[0] < 7
+
+
+def test_each_pool_of_listeners_gets_every_notification_once(
+    scheduler: Scheduler, start: Start, broker: Broker
+) -> None:
+    endpoints = [_Endpoint(), _Endpoint(), _Endpoint()]
+
+    def listen(endpoint: _Endpoint, pool: str) -> None:
+        transport = _transport(oslo_messaging.get_notification_transport)
+        targets = [oslo_messaging.Target(topic="news"), oslo_messaging.Target(topic="more")]
+        oslo_messaging.get_notification_listener(
+            transport, targets, [endpoint], executor="threading", pool=pool
+        ).start()
+
+    for endpoint, pool in zip(endpoints, ("first", "first", "second"), strict=True):
+        start(lambda endpoint=endpoint, pool=pool: listen(endpoint, pool), "listener")
+    scheduler.run(1)
+
+    def tell() -> None:
+        transport = _transport(oslo_messaging.get_notification_transport)
+        notifier = oslo_messaging.Notifier(transport, "publisher", driver="messagingv2", topics=["news", "more"])
+        notifier.info({}, "event", {"number": 1})
+
+    start(tell, "teller")
+    scheduler.run(5)
+    assert [len(each.got) for each in (endpoints[2],)] == [2]
+    assert len(endpoints[0].got) + len(endpoints[1].got) == 2

@@ -1,0 +1,192 @@
+"""A rehearsal: a world with people, faults and inspections, run for some days."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.cmd.rehearsing.programs import ServicePrograms
+from lease_scheduler.rehearsal.actors.clients import Person, Rest
+from lease_scheduler.rehearsal.actors.hosts import HostFates
+from lease_scheduler.rehearsal.actors.operators import Operator
+from lease_scheduler.rehearsal.actors.tenants import Tenant, verbs
+from lease_scheduler.rehearsal.faults import catalogue
+from lease_scheduler.rehearsal.faults.setting import Setting
+from lease_scheduler.rehearsal.inspection import BrokenInvariantError, Inspection
+from lease_scheduler.rehearsal.invariants.facts import Violation
+from lease_scheduler.rehearsal.runtime.patching import Patches
+from lease_scheduler.rehearsal.runtime.trace import Trace
+from lease_scheduler.rehearsal.site import OPERATIONS, OPERATOR, CloudSite, cloud_in
+from lease_scheduler.rehearsal.story import Happening, Ledger, Story
+from lease_scheduler.rehearsal.world import World, WorldOptions, opened
+
+_DAY = 86_400.0
+
+#: Part of a world after which nothing new goes wrong.
+_CALM = 0.75
+
+_PREFIX = "compute-"
+_VCPUS = 8
+
+#: Number of lines of a story that are shown: of those about a lease, and of others.
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What is rehearsed.
+
+    :ivar seed: at least 0
+    :ivar hosts: number of compute hosts
+    :ivar tenants: number of tenants
+    :ivar engines: number of engines
+    :ivar pauses: see ``WorldOptions``
+    :ivar with_nova: whether the cloud is the model with Keystone and Nova
+    :ivar faults: names of the faults; None for those of the seed. If it is empty, all hosts are well, too, and
+        operators change nothing
+    """
+
+    seed: int
+    hosts: int = 50
+    tenants: int = 20
+    engines: int = 2
+    pauses: float = 0.01
+    with_nova: bool = False
+    faults: tuple[str, ...] | None = None
+
+    def programs(self) -> ServicePrograms:
+        """Return the programs of the service, for this number of hosts."""
+        options: dict[tuple[str, str], Any] = {
+            ("simulated_cloud", "hosts"): self.hosts,
+            ("simulated_cloud", "host_prefix"): _PREFIX,
+            ("simulated_cloud", "vcpus"): _VCPUS,
+            ("simulated_cloud", "boot_time"): 30,
+        }
+        return ServicePrograms(options=options, with_nova=self.with_nova)
+
+    def world_options(self, image: bytes | None = None) -> WorldOptions:
+        """Return the options of the world."""
+        return WorldOptions(self.seed, self.pauses, image)
+
+    def fault_names(self) -> tuple[str, ...]:
+        """Return the names of the faults."""
+        return catalogue.names_for(self.seed) if self.faults is None else self.faults
+
+    def people(self, staged: Stage) -> Operator:
+        """Start engines, a REST service, and those who use it. Return the operator."""
+        world, story = staged.world, staged.story
+        for number in range(1, self.engines + 1):
+            world.start_engine(f"control-{number}")
+        world.start_api("control-1")
+        connect = (lambda: Person(OPERATOR, OPERATIONS)) if self.with_nova else lambda: Rest("admin")
+        names = [f"{_PREFIX}{number}" for number in range(1, self.hosts + 1)]
+        operator = Operator(self.seed, connect, names, story, staged.programs.reload, with_nova=self.with_nova)
+        world.start("operator", "desk", operator.run)
+        known = verbs(self.seed, with_nova=self.with_nova)
+        for number in range(1, self.tenants + 1):
+            project = f"project-{number}"
+            client = (lambda it=project: Person(it, it)) if self.with_nova else lambda it=project: Rest(it)
+            tenant = Tenant(self.seed, project, client, known, story, staged.ledger)
+            world.start("tenant", f"desk-{number}", tenant.run)
+        return operator
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A world in which people may act.
+
+    :ivar site: the model of the cloud; None if the engine simulates its cloud itself
+    """
+
+    world: World
+    site: CloudSite | None
+    programs: ServicePrograms
+    story: Story
+    ledger: Ledger
+
+
+@contextmanager
+def staged(
+    rehearsal: Rehearsal, patches: Patches | None = None, image: bytes | None = None, trace: Trace | None = None
+) -> Iterator[Stage]:
+    """Within the block, there is a world for a rehearsal, in which nobody acts yet.
+
+    :param patches: see ``opened``
+    :param image: content of the database; None to have the tables made
+    """
+    programs = rehearsal.programs()
+    with ExitStack() as stack:
+        world = stack.enter_context(opened(rehearsal.world_options(image), programs, patches, trace))
+        site = None
+        if rehearsal.with_nova:
+            site = stack.enter_context(cloud_in(world, rehearsal.seed, rehearsal.hosts, rehearsal.tenants))
+        yield Stage(world, site, programs, Story(world.scheduler), Ledger(world.scheduler))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a rehearsal went.
+
+    :ivar seconds: simulated seconds until it ended, or an invariant was broken
+    :ivar violation: the invariant that was broken first, or None
+    :ivar story: the last lines of its story
+    """
+
+    seconds: float
+    leases: int
+    events: int
+    digest: str
+    violation: Violation | None
+    story: tuple[Happening, ...]
+
+
+def run(
+    rehearsal: Rehearsal,
+    days: float,
+    patches: Patches | None = None,
+    image: bytes | None = None,
+    trace: Trace | None = None,
+) -> Outcome:
+    """Run a rehearsal.
+
+    :param patches: see ``opened``
+    :param image: see ``staged``
+    """
+    calm = 0.0 if rehearsal.faults == () else days * _DAY * _CALM
+    # Warnings of the service about what goes wrong are expected, and thousands.
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with staged(rehearsal, patches, image, trace) as stage:
+            return _played(rehearsal, stage, days * _DAY, calm)
+    finally:
+        logging.disable(disabled)
+
+
+def _played(rehearsal: Rehearsal, stage: Stage, seconds: float, calm: float) -> Outcome:
+    world, violation = stage.world, None
+    setting = Setting(rehearsal.seed, world, stage.story, stage.site, calm)
+    catalogue.switch_on(setting, rehearsal.fault_names())
+    operator = rehearsal.people(stage)
+    if stage.site is not None:
+        HostFates(rehearsal.seed, world.scheduler, stage.site, stage.story, calm)
+
+    def rest() -> None:
+        operator.is_done = True
+        stage.story.tell("weather", "is good from now on")
+
+    world.scheduler.call_later(calm, rest)
+    Inspection(world, stage.site, stage.ledger, calm)
+    try:
+        world.run(seconds)
+    except BrokenInvariantError as error:
+        violation = error.violation
+    if violation is None and world.scheduler.crashes:
+        instant, name, error_of_thread = world.scheduler.crashes[0]
+        violation = Violation("no thread ends with an error", f"{name} at {instant:.6f} s: {error_of_thread!r}")
+    story = () if violation is None else stage.story.last(_SHOWN, violation.subject)
+    trace = world.trace
+    return Outcome(world.scheduler.now, len(stage.ledger.leases), trace.count, trace.digest(), violation, tuple(story))

@@ -1,0 +1,1 @@
+"""Who acts in a world: tenants, operators, and what happens to hosts."""

@@ -1,0 +1,41 @@
+"""When something goes wrong: spells of bad weather, by a stream of random numbers of its own."""
+
+from __future__ import annotations
+
+from random import Random
+
+from lease_scheduler.rehearsal.runtime.scheduler import Scheduler
+from lease_scheduler.rehearsal.swarm import stream
+
+#: Seconds between two spells, and of a spell: means of exponential distributions.
+_BETWEEN, _SPELL = 3_000.0, 120.0
+
+
+class Weather:
+    """Spells of bad weather of one kind. Within a spell, what may go wrong does so with a probability.
+
+    :param purpose: name of the stream of random numbers
+    :param calm: true seconds since the world began after which the weather is good
+    :param spell: mean of the seconds of a spell
+    :ivar random: the stream, for what else is to be decided
+    """
+
+    def __init__(self, seed: int, purpose: str, scheduler: Scheduler, calm: float, spell: float = _SPELL) -> None:
+        self.random: Random = stream(seed, purpose)
+        self._scheduler, self._calm, self._spell = scheduler, calm, spell
+        self._start = self.random.expovariate(1.0 / _BETWEEN)
+        self._end = self._start + self.random.expovariate(1.0 / spell)
+
+    def is_bad(self) -> bool:
+        """Return whether the weather is bad now."""
+        now = self._scheduler.now
+        if now >= self._calm:
+            return False
+        while now >= self._end:
+            self._start = self._end + self.random.expovariate(1.0 / _BETWEEN)
+            self._end = self._start + self.random.expovariate(1.0 / self._spell)
+        return now >= self._start
+
+    def strikes(self, probability: float) -> bool:
+        """Return whether something goes wrong that does so with a probability while the weather is bad."""
+        return self.is_bad() and self.random.random() < probability
