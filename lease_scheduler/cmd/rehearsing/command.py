@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from contextlib import ExitStack
+from functools import partial
 
 from lease_scheduler.cmd.rehearsing.rehearsal import Outcome, Rehearsal, run
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
@@ -38,7 +39,7 @@ def rehearse(options: argparse.Namespace) -> None:
         sink = None
         if options.trace is not None:
             file = stack.enter_context(options.trace.open("w"))
-            sink = lambda line: print(line, file=file)  # noqa: E731
+            sink = partial(print, file=file)
         image = _image(Rehearsal(0), patches)
         for seed in range(options.seed, options.seed + options.count):
             rehearsal = Rehearsal(

@@ -20,7 +20,12 @@ _KINDS = ("immediate", "best-effort", "reservation", "deadline")
 
 
 class Client(Protocol):
-    """Somebody who uses the service (see ``clients.Person``)."""
+    """Somebody who uses the service (see ``clients.Person``).
+
+    :ivar nova: their client of Nova; None where the cloud of the world has no Nova
+    """
+
+    nova: Any
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
         """Send a request and return the answer."""

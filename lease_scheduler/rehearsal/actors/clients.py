@@ -30,7 +30,10 @@ class Rest:
     """The REST interface as somebody uses it who is not asked who they are.
 
     :param project: id of their project
+    :ivar nova: None, as there is no Nova
     """
+
+    nova: Any = None
 
     def __init__(self, project: str) -> None:
         self._session = session()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any
 
 from novaclient.exceptions import ClientException
 
@@ -74,7 +73,7 @@ def _maintain(office: Office) -> None:
 
 def _disable(office: Office) -> None:
     """Disable a compute service, and enable it again later."""
-    nova: Any = getattr(office.client, "nova")  # noqa: B009
+    nova = office.client.nova
     host = office.random.choice(office.hosts)
     (service,) = nova.services.list(host=host, binary="nova-compute")
     nova.services.disable(service.id)
@@ -98,7 +97,7 @@ def _reload(office: Office) -> None:
 
 def _delete_flavor(office: Office) -> None:
     """Delete the flavor of a lease, by mistake."""
-    nova: Any = getattr(office.client, "nova")  # noqa: B009
+    nova = office.client.nova
     found = [each for each in nova.flavors.list(is_public=None) if each.name.startswith("lease-")]
     if found:
         flavor = office.random.choice(found)

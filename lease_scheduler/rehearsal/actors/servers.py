@@ -17,7 +17,7 @@ _LOOKED_AT = 6
 
 
 def _boot(desk: Desk, flavor: str, lease_id: str = "", **hints: str) -> None:
-    nova: Any = getattr(desk.client, "nova")  # noqa: B009
+    nova = desk.client.nova
     name = f"{desk.project}-{desk.random.getrandbits(24):x}"
     try:
         made = nova.servers.create(name, IMAGE, flavor, nics="none", scheduler_hints=hints)
@@ -79,7 +79,7 @@ def _boot_with_others(desk: Desk) -> None:
 
 def _trick(what: str, act: Callable[[Desk, Any], object]) -> Verb:
     def verb(desk: Desk) -> None:
-        nova: Any = getattr(desk.client, "nova")  # noqa: B009
+        nova = desk.client.nova
         servers = nova.servers.list()
         if servers:
             server = desk.random.choice(servers)
