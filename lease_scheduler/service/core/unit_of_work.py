@@ -234,9 +234,6 @@ class UnitOfWork:
             self._new.add(lease_id)
         self.leases[lease_id] = lease
         self._changes.leases[lease_id] = lease
-        moved = move_of(before, lease, self.leases.values(), self.documents, self.name_of)
-        if moved:
-            self.note(lease, moved)
         state_before = LeaseState.NEW if before is None else before.state
         if state_before is not lease.state:
             self._changes.transitions.append(
@@ -254,6 +251,10 @@ class UnitOfWork:
             at_end = self.at_end(lease, before, document) if lease.is_final else None
             if at_end is not None:
                 self._changes.messages.append(at_end)
+        moved = move_of(before, lease, self.leases.values(), self.documents, self.name_of)
+        if moved:
+            # After the transition, so that each entry begins with the state in which the one before it ended.
+            self.note(lease, moved)
         told = approval_message(before, lease, self.documents[lease_id], self.now)
         if told is not None:
             self._changes.messages.append(told)

@@ -1,4 +1,4 @@
-"""What is written at the end of a lease."""
+"""What is written when a lease changes, and at its end."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -33,3 +34,16 @@ def test_a_lease_that_wants_images_is_removed_after_its_end(on_end: str, removal
     assert [each.operation for each in begun] == [None] * removals
     # Notifications about its images still name its project.
     assert (work.document_of("l") is not None) == bool(removals)
+
+
+def test_each_entry_of_a_history_begins_with_the_state_in_which_the_one_before_ended() -> None:
+    """A running lease loses its host, and waits for another: found by a rehearsal (seed 16)."""
+    work = UnitOfWork(1)
+    request = LeaseRequest("l", LeaseKind.DEADLINE, (NodeSet(1, Resources({"VCPU": 1})),), 0, 10, 0, 100)
+    lease = Lease(request, 1, LeaseState.ACTIVE, started=0, active_since=0, holdings=(Holding((0,), 0, 0, 10, 10),))
+    work.restore([lease], {"l": LeaseDocument("l", "lease", "biology", "user", 0)}, [])
+    moved = replace(lease, state=LeaseState.READY, active_since=None, holdings=(Holding((1,), 20, 20, 30, 30),))
+    work.save(replace(moved, reason="host compute-1 failed"))
+    states = [(entry.before, entry.after) for entry in work.changes.transitions]
+    assert states == [("active", "ready"), ("ready", "ready")]
+    assert work.changes.transitions[-1].reason.startswith("moved: host compute-1 failed")
