@@ -17,6 +17,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing.early_end import back_sooner, go_on
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.explaining.quote import refusal_of
+from lease_scheduler.plan.fitting.count_ranges import with_ranges
 from lease_scheduler.plan.fitting.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 
@@ -121,15 +122,10 @@ class Offers:
         until = offer_end(asked, now, lease.offered_until - now)
         try:
             with plan.tentative():
-                loose = replace(
-                    lease.to(LeaseState.PENDING), request=asked, holdings=(), offered_until=until, grant=UNANSWERED
-                )
+                pending = lease if lease.state is LeaseState.PENDING else lease.to(LeaseState.PENDING)
+                loose = replace(pending, request=asked, holdings=(), offered_until=until, grant=UNANSWERED)
                 plan.put(loose)
-                if least is None:
-                    placed = state.planner.place(loose, now)
-                else:
-                    placed = state.planner.place_most(loose, least, now)
-                placed = state.put(self.before_room_is_made(placed, now))
+                placed = state.put(self._placed(loose, now, least))
                 if self._prices.are_asked:
                     placed = state.put(self._prices.agree(placed, negotiating=True))
         except PriceTooHighError as error:
@@ -141,6 +137,17 @@ class Offers:
                 refusal = refusal_of(state.planner, smallest, now, error, may_preempt=False)
             raise NoPlaceError(refusal) from error
         return placed
+
+    def _placed(self, loose: Lease, now: int, least: tuple[int, ...] | None) -> Lease:
+        """Return an offer with the place that it gets; a best-effort lease gets none before it is accepted.
+
+        :raises NotPlannableError: there is no place
+        """
+        planner = self._state.planner
+        if loose.kind is LeaseKind.BEST_EFFORT:
+            return loose if least is None else replace(loose, request=with_ranges(loose.request, least))
+        placed = planner.place(loose, now) if least is None else planner.place_most(loose, least, now)
+        return self.before_room_is_made(placed, now)
 
     def accept(self, lease: Lease, now: int) -> Lease:
         """Turn an offer that its project accepts into an ordinary lease, and withdraw the others of the negotiation.

@@ -10,8 +10,9 @@ from lease_scheduler.rehearsal.invariants.facts import Facts, Violation
 #: Seconds by which a start or an end may be late in calm weather, with the work that Nova has to do before.
 LATE = 900.0
 
-#: The same in bad weather.
-_LATE_IN_BAD_WEATHER = 7_200.0
+#: Seconds that the cloud may need to end a lease after a client was told that it ends, and the same in bad weather.
+_LATE_END = 60.0
+_LATE_END_IN_BAD_WEATHER = 600.0
 
 #: Seconds by which an offer may be held for longer than it was made for.
 _LATE_EXPIRY = 60.0
@@ -66,7 +67,7 @@ def doubled(facts: Facts) -> Iterator[Violation]:
 
 def revived(facts: Facts) -> Iterator[Violation]:
     """Find leases that go on although a client was told that they are over. The cloud may take a while to end them."""
-    bound = LATE if is_settled(facts) else _LATE_IN_BAD_WEATHER
+    bound = _LATE_END if is_settled(facts) else _LATE_END_IN_BAD_WEATHER
     for lease_id, instant in facts.told_ends.items():
         lease = facts.leases.get(lease_id)
         if lease is not None and not is_over(lease.state) and facts.now - instant > bound:

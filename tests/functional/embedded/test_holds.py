@@ -73,3 +73,38 @@ def test_earlier_microversions_hold_no_such_leases(service: ReservationService) 
     rest = Rest(service, OpenStack_API_Version="reservation 1.44")
     answer = rest.ask("POST", "quotes", _body("immediate", duration=_HOUR, hold=True))
     assert (answer.status_code, answer.json()["field"]) == (400, "hold")
+
+
+_ACTIONS: tuple[Document, ...] = (
+    {"extend": {"by": "1h"}},
+    {"shrink": {"duration": "10m"}},
+    {"move": {"hosts_away": ["compute-1"]}},
+    {"move": {"start_date": "2090-01-01 08:00"}},
+    {"ready": {}},
+    {"counter": {"duration": 1_800}},
+    {"counter": {"max_price": 1}},
+    {"approve": {}},
+    {"decline": {}},
+)
+
+
+@pytest.mark.parametrize("kind", ["immediate", "best-effort", "reservation"])
+def test_nothing_that_a_tenant_asks_of_a_held_lease_breaks_the_engine(service: ReservationService, kind: str) -> None:
+    rest = Rest(service)
+    times: Document = {"duration": _HOUR}
+    if kind == "reservation":
+        times = {"start_date": "now", "end_date": date(rest.now() + _HOUR)}
+    held = rest.post("quotes", _body(kind, hold=True, **times))["quote"]["lease_id"]
+    asked: list[tuple[str, str, Document | None]] = [("POST", f"leases/{held}/action", each) for each in _ACTIONS]
+    asked += [("POST", f"leases/{held}/quote", {"change": {"duration": 1_800}})]
+    asked += [("PUT", f"leases/{held}", each) for each in ({"name": "other"}, {"duration": 1_800})]
+    asked += [("GET", f"leases/{held}/{part}", None) for part in ("history", "hosts", "names")]
+    asked += [("GET", "leases", None), ("GET", "availability?start=now&duration=1h&vcpus=8&count=1", None)]
+    asked += [("GET", "leases.ics", None), ("GET", "calendar", None), ("GET", "flows?all_projects=true", None)]
+    answers = [(words, rest.ask(*words).status_code) for words in asked]
+    assert [each for each in answers if each[1] >= 500] == []
+    leading = [line for line in service.log.read_text().splitlines() if "this engine leads" in line]
+    assert len(leading) == 1, "the engine was rebuilt"
+    assert rest.ask("DELETE", f"leases/{held}").status_code == 204
+    # The host is free again.
+    assert rest.post("leases", _body("immediate", duration=_HOUR))["lease"]["status"] in ("STARTING", "ACTIVE")

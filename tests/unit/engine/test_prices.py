@@ -387,6 +387,29 @@ def test_a_best_effort_lease_enters_the_queue_when_it_is_accepted(make_world: Ma
     assert [world[each].started for each in ("0", "2", "1", "3")] == [0, 500, 1500, 2500]
 
 
+def test_other_terms_for_a_held_best_effort_lease_are_priced_anew_and_queued_when_accepted(
+    make_world: MakeWorld,
+) -> None:
+    world = make_world(hosts=4, pricing="constant").until(0)
+    _offer(world, request("1", BEST_EFFORT, 4, 3_600))
+    changed = world.run.engine.held.counter("1", replace(world["1"].request, duration=7_200))
+    assert (changed.state, changed.holdings, changed.offered_until) == (LeaseState.PENDING, (), 300)
+    assert changed.grant.price == 8.0
+    with pytest.raises(NoPlaceError):
+        world.run.engine.held.counter("1", replace(changed.request, max_price=7.0))
+    world.run.engine.held.accept("1")
+    assert world.end()["1"].ended == 7_200
+
+
+def test_other_terms_for_a_held_immediate_lease_hold_its_hosts_for_them(make_world: MakeWorld) -> None:
+    world = make_world(hosts=4, pricing="free").until(0)
+    _offer(world, request("1", LeaseKind.IMMEDIATE, 4, 1000))
+    changed = world.until(100).run.engine.held.counter("1", replace(world["1"].request, duration=500))
+    assert (changed.holdings[0].start, changed.holdings[0].end, changed.offered_until) == (100, 800, 300)
+    world.run.engine.held.accept("1")
+    assert world.end()["1"].ended == 600
+
+
 def test_a_best_effort_lease_that_is_not_accepted_is_over(make_world: MakeWorld) -> None:
     world = make_world(hosts=4, pricing="constant").until(0)
     _offer(world, request("1", BEST_EFFORT, 4, 1000))
