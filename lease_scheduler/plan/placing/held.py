@@ -9,9 +9,10 @@ from lease_scheduler.model.lease import Lease
 
 
 def as_long_as_held(lease: Lease, now: int) -> Lease:
-    """Return a lease that could start at any instant until its offer ends with the duration of all of that.
+    """Return an immediate lease that is held, with the duration for which its hosts must be free.
 
-    Other leases are returned as they are: those that are not held, and those with a start.
+    It may be accepted at any instant until its offer ends, and then gets its whole duration. Other leases are returned
+    unchanged.
     """
     request = lease.request
     if lease.offered_until is None or lease.kind is not LeaseKind.IMMEDIATE:

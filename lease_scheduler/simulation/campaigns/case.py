@@ -43,7 +43,7 @@ class DescribedCase(Protocol):
 
 @runtime_checkable
 class CostedCase(Protocol):
-    """A case that says how long it takes compared with other cases."""
+    """A case with an estimate of its cost, so that long runs start first and the progress shows the time left."""
 
     @property
     def cost_s(self) -> float:

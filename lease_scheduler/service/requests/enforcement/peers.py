@@ -1,4 +1,4 @@
-"""Limits of peers: what their leases need, and what is refused because of it. No input or output."""
+"""Limits of peers: totals of their leases, and what is refused because of them. No input or output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NODES = "nodes"
 
 @dataclass(frozen=True)
 class PeerUse:
-    """What the live leases of a peer come to.
+    """Totals of the live leases of a peer.
 
     :ivar leases: number of leases
     :ivar nodes: most nodes at any instant from now on; nodes of leases that wait for a place count always
@@ -47,7 +47,7 @@ def leases_of_peer(leases: Iterable[Lease], peer: str, without: str = "") -> lis
 
 
 def use_of(leases: Iterable[Lease], capacity: Mapping[str, int], now: int) -> PeerUse:
-    """Return what leases come to.
+    """Return the totals of the live leases of a peer.
 
     :param leases: live leases of one peer
     :param capacity: resource class -> amount of the whole site
@@ -74,8 +74,8 @@ def check_peer(
 ) -> None:
     """Refuse a lease, or new terms of one, with which its peer would exceed its limits.
 
-    Where and when the lease runs is not known yet, so its nodes count in the busiest instant; those of a lease with a
-    fixed interval only in that.
+    It is not known yet when the lease will run, so its nodes are added to those of the peer's busiest instant. A lease with
+    a fixed start and end counts only against the busiest instant between them.
 
     :param asked: the terms
     :param others: the other live leases of the peer
