@@ -26,6 +26,7 @@ from lease_scheduler.service.requests.inspection import Inspection
 from lease_scheduler.service.requests.leases import Leases
 from lease_scheduler.service.requests.negotiations import Negotiations
 from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.peers import PeerKeeper
 from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.requests.quotes import Quotes
 from lease_scheduler.service.requests.series import SeriesKeeper
@@ -46,6 +47,7 @@ _PARTS = (
     SubscriptionKeeper,
     FeedKeeper,
     FlowKeeper,
+    PeerKeeper,
     FewerHostsReport,
     ForecastReport,
     PoolKeeper,

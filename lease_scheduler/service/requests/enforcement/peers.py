@@ -74,8 +74,8 @@ def check_peer(
 ) -> None:
     """Refuse a lease, or new terms of one, with which its peer would exceed its limits.
 
-    It is not known yet when the lease will run, so its nodes are added to those of the peer's busiest instant. A lease with
-    a fixed start and end counts only against the busiest instant between them.
+    It is not known yet when the lease will run, so its nodes are added to those of the peer's busiest instant. A lease
+    with a fixed start and end counts only against the busiest instant between them.
 
     :param asked: the terms
     :param others: the other live leases of the peer
