@@ -269,7 +269,7 @@ class Holding:
         classes = [names.slot_class(known.lease_id, number) for number in range(known.node_sets)]
         classes += [names.reservation_class(reservation_id) for reservation_id in known.reservations]
         in_use = set()
-        for host in self._nodes.names(services):
+        for host in sorted(self._nodes.names(services)):
             node = self._nodes.node(host)
             for consumer in sorted(consumers & self._placement.consumers_on(node.provider_id).keys()):
                 self._placement.release(consumer)
