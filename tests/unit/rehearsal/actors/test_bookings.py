@@ -17,6 +17,8 @@ from lease_scheduler.rehearsal.story import Ledger, Story
 class _Service:
     """A service that gives the next answer to each request: a status, or None for no answer."""
 
+    nova: Any = None
+
     def __init__(self, *answers: int | None) -> None:
         self._answers = list(answers)
         self.asked: list[tuple[str, str, Any]] = []
