@@ -14,12 +14,9 @@ trial as soon as that is over, it is taken to need what it declared.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-
-#: Trials take one interval in this many (A32: discovery, allocation, execution).
-_CYCLE = 3
 
 #: A lease that uses this part of what it is given uses all of it: counters and clocks are not exact.
 _ALL = 0.95
@@ -86,12 +83,15 @@ class _Doubt:
 class NeedDiscovery:
     """Keeps estimates of needs from interval to interval. It forgets a lease whose use is unknown for one interval.
 
-    :param tries: whether there are trials. They need a source that measures exactly the interval; without them a lease
-        that uses all that it is given counts as needing what it declared
+    :param gap: returns the number of intervals from one trial to the next, at least 1; A32 has 3, for discovery,
+        allocation and execution. It must not be foreseeable: a server that works in step with trials would seem to need
+        all that it declared, and one that works between them nearly nothing. None if there are no trials, which need a
+        source that measures exactly the interval; a lease that uses all that it is given then counts as needing what it
+        declared
     """
 
-    def __init__(self, tries: bool) -> None:
-        self._tries = tries
+    def __init__(self, gap: Callable[[], int] | None) -> None:
+        self._gap = gap
         self._parts: dict[str, float] = {}
         self._doubtful: dict[str, _Doubt] = {}
         #: Lease that works in bursts -> the largest part that it has used beside others.
@@ -104,6 +104,8 @@ class NeedDiscovery:
         self._tried_at: dict[str, int] = {}
         self._tried: frozenset[str] = frozenset()
         self._number = 0
+        #: Number of the interval after which the next trial begins.
+        self._next_trial = 0 if gap is None else gap()
 
     def observe(self, leases: Mapping[str, Sharing | None]) -> Needs:
         """Return what leases need for the next interval.
@@ -175,7 +177,7 @@ class NeedDiscovery:
         """Learn from a lease that uses all that it is given."""
         if lease not in self._in_bursts or lease in self._were_full:
             self._forget_doubts(lease)
-        if not self._tries:
+        if self._gap is None:
             self._parts.pop(lease, None)
         elif lease in self._parts:
             # What others leave may have let it use more than it was given.
@@ -191,7 +193,7 @@ class NeedDiscovery:
         if most is not None and used >= _LESS * most:
             self._in_bursts[lease] = max(most, used)
             return
-        if not self._tries:
+        if self._gap is None:
             return
         self._forget_doubts(lease)
         if known is not None:
@@ -209,8 +211,9 @@ class NeedDiscovery:
 
     def _next_trials(self, candidates: Collection[str], leases: Mapping[str, Sharing | None]) -> frozenset[str]:
         """Return the leases to try: on each host the one whose last trial is longest ago; lower estimates first."""
-        if not self._tries or self._number % _CYCLE:
+        if self._gap is None or self._number < self._next_trial:
             return frozenset()
+        self._next_trial = self._number + self._gap()
         found: set[str] = set()
         taken: set[int] = set()
         order = {lease: (self._tried_at.get(lease, -1), self._parts.get(lease, 1.0), lease) for lease in candidates}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,22 +23,33 @@ LOG = logging.getLogger(__name__)
 _SETTLING = 5.0
 
 
+def _gap() -> int:
+    """Return a number of intervals from one trial to the next that nobody can foresee."""
+    return random.randint(2, 4)
+
+
 class NeedsWatch(UpkeepWorker):
     """Worker that measures the fluid leases of a site at intervals.
 
     :param source: tells what servers use; None means that leases need what they declare
     :param steady: returns seconds from a clock that cannot be set
+    :param gap: returns the number of intervals from one trial to the next
     """
 
     def __init__(
-        self, site: SiteTransactions, source: NeedsSource | None, steady: Callable[[], float] = time.monotonic
+        self,
+        site: SiteTransactions,
+        source: NeedsSource | None,
+        steady: Callable[[], float] = time.monotonic,
+        gap: Callable[[], int] = _gap,
     ) -> None:
         interval = site.options.needs_interval
         super().__init__("needs", interval, first=interval)
         self._site = site
         self._source = source
         self._steady = steady
-        self._discovery = NeedDiscovery(tries=source is not None and source.is_prompt)
+        is_exact = source is not None and source.is_prompt
+        self._discovery = NeedDiscovery(gap if is_exact else None)
         self._needs: Needs = UNKNOWN
         #: When the present interval began; None before the first one.
         self._since: int | None = None

@@ -65,7 +65,7 @@ class UnbalancedSite:
             hosts={n: SimpleNamespace(name=each.name, vcpus=CPUS) for n, each in enumerate(self.run.engine.site.hosts)}
         )
         self.engine, self.driver = self.run.engine, self
-        self.watch = NeedsWatch(cast(SiteTransactions, self), self)
+        self.watch = NeedsWatch(cast(SiteTransactions, self), self, gap=lambda: 3)
 
     @property
     def work(self) -> Any:

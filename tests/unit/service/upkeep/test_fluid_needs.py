@@ -53,7 +53,7 @@ class _Site:
         self.error: Exception | None = None
         self.asked: set[str] = set()
         self.noted: list[Needs] = []
-        self.watch = NeedsWatch(cast(SiteTransactions, self), self)
+        self.watch = NeedsWatch(cast(SiteTransactions, self), self, gap=lambda: 3)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
