@@ -15,7 +15,7 @@ from lease_scheduler.engine.fractional_view import nodes_on_empty_hosts
 from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.plan.capacity.availability import FOREVER, Availability, BoolArray, IntArray
@@ -281,7 +281,7 @@ class PowerDecisions:
 
     def _may_be_moved(self, lease: Lease) -> bool:
         request, state = lease.request, self._state
-        is_movable = request.preemptible and request.preemption_mode is not PreemptionMode.NONE
+        is_movable = request.may_be_preempted
         return (
             lease.kind is LeaseKind.BEST_EFFORT
             and is_movable

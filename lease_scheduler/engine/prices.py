@@ -23,7 +23,7 @@ class Price:
     """A price, as an amount and as a rate.
 
     :ivar amount: money
-    :ivar rate: money per node and hour, surcharges included
+    :ivar rate: money per node and hour, factors and surcharges included
     """
 
     amount: float
@@ -58,17 +58,18 @@ def with_max_price(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
     return terms if terms.max_price is not None or most is None else replace(terms, max_price=most)
 
 
-def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) -> Grant:
+def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0, dearer: float = 1.0) -> Grant:
     """Return the grant of a lease with the price of new terms, at the rate that was agreed on.
 
     :param refund_share: share of the price of released node-hours that is paid back
+    :param dearer: factor of the rate for the new terms, divided by that for the old ones
     """
     had, hours = lease.grant, lease.request.node_hours
-    if had.price is None or terms.node_hours == hours:
+    if had.price is None or (terms.node_hours == hours and dearer == 1.0):
         # Keep the quoted price exactly: a division and a multiplication would change it by rounding.
         return had
     of_hours = had.price - had.retained
-    price = of_hours * terms.node_hours / hours if hours else of_hours
+    price = dearer * (of_hours * terms.node_hours / hours if hours else of_hours)
     retained = had.retained + (1.0 - refund_share) * max(0.0, of_hours - price)
     return replace(had, price=price + retained, retained=retained)
 
@@ -129,8 +130,9 @@ class Prices:
         :param suspension: node-hours for which other leases are suspended and resumed
         """
         hours = request.node_hours
-        highest = None if request.max_price is None else request.max_price / hours
-        rate = self._policy.rate(request.user, highest)
+        factor = self._policy.factor(request)
+        highest = None if request.max_price is None else request.max_price / hours / factor
+        rate = self._policy.rate(request.user, highest) * factor
         surcharge = self._policy.surcharge * suspension * rate
         return Price(hours * rate + surcharge, rate + surcharge / hours)
 
@@ -154,7 +156,7 @@ class Prices:
         is_affordable = affordable(request, priced.grant)
         is_answer = request.max_price is not None and not (placed.is_offered and is_affordable)
         if is_answer and not negotiating:
-            self._policy.answered(request.user, price.rate, accepted=is_affordable)
+            self._policy.answered(request.user, price.rate / self._policy.factor(request), accepted=is_affordable)
         if not is_affordable:
             raise PriceTooHighError(priced)
         return priced
@@ -181,4 +183,5 @@ class Prices:
         """Tell the policy whether a project accepted or declined an offer."""
         request, price = lease.request, lease.grant.price
         if price is not None and request.node_hours:
-            self._policy.answered(request.user, price / request.node_hours, accepted=accepted)
+            rate = price / request.node_hours / self._policy.factor(request)
+            self._policy.answered(request.user, rate, accepted=accepted)

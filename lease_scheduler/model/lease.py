@@ -204,7 +204,7 @@ class LeaseRequest:
                 "min_yield",
                 f"is for best-effort leases; one of kind {self.kind.value} has all its VCPU; leave it out",
             )
-        if not self.preemptible or self.preemption_mode is PreemptionMode.NONE:
+        if not self.may_be_preempted:
             raise InvalidValueError("min_yield", "is for preemptible leases; make this one preemptible or leave it out")
 
     def _check_assurance(self) -> None:
@@ -221,10 +221,15 @@ class LeaseRequest:
             )
         if self.min_lifetime < 1:
             raise InvalidValueError("min_lifetime", f"must be at least 1 s, not {self.min_lifetime}")
-        if not self.preemptible or self.preemption_mode is PreemptionMode.NONE:
+        if not self.may_be_preempted:
             raise InvalidValueError("min_lifetime", "is only for preemptible leases; nobody preempts this one")
         if self.await_assurance and self.kind is not LeaseKind.BEST_EFFORT:
             raise InvalidValueError("await_assurance", "only best-effort leases can wait; leave it out")
+
+    @property
+    def may_be_preempted(self) -> bool:
+        """Whether the lease may be preempted. One with the preemption mode ``NONE`` is not, whatever it agrees to."""
+        return self.preemptible and self.preemption_mode is not PreemptionMode.NONE
 
     @property
     def assured_seconds(self) -> int:

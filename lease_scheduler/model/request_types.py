@@ -53,7 +53,7 @@ def request_type(request: LeaseRequest) -> RequestType | None:
     A preemptible request with the preemption mode ``NONE`` counts as not preemptible. The mode of a request that is not
     preemptible does not matter.
     """
-    preemptible = request.preemptible and request.preemption_mode is not PreemptionMode.NONE
+    preemptible = request.may_be_preempted
     for found, terms in TERMS.items():
         fits = request.kind is terms.kind and preemptible is terms.preemptible
         if fits and (not preemptible or request.preemption_mode in terms.modes):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
+_KINDS = ("immediate", "best_effort", "reservation", "deadline")
+_MODES = ("shelve", "suspend", "stop", "delete", "migrate")
+
 OPTIONS: list[cfg.Opt] = [
     cfg.FloatOpt(
         "pricing_rate",
@@ -51,5 +54,24 @@ OPTIONS: list[cfg.Opt] = [
         min=0.0,
         help="Factor by which a lease is charged for the node-hours in which other leases are suspended and resumed "
         "for it; 0 for no surcharge, 1 as in Haizea.",
+    ),
+    *(
+        cfg.FloatOpt(
+            f"pricing_factor_{kind}",
+            default=1.0,
+            min=0.0,
+            help=f"Factor of the rate for leases of the kind {kind.replace('_', '-')}; more than 0.",
+        )
+        for kind in _KINDS
+    ),
+    *(
+        cfg.FloatOpt(
+            f"pricing_factor_{mode}",
+            default=1.0,
+            min=0.0,
+            help=f"Factor of the rate for leases that may be preempted, with the preemption mode {mode}; more than 0. "
+            "It multiplies the factor of the kind. Below 1, leases that give way to others are cheaper.",
+        )
+        for mode in _MODES
     ),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.kinds import Assured, LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import Assured, LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.capacity.availability import Availability
@@ -170,7 +170,7 @@ class Trials:
         found = []
         for lease in plan.leases.values():
             terms = lease.request
-            if not terms.preemptible or terms.preemption_mode is PreemptionMode.NONE or lease.is_offered:
+            if not terms.may_be_preempted or lease.is_offered:
                 continue
             if not lease.holdings or lease.holdings[-1].end <= start:
                 continue

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
@@ -67,7 +67,7 @@ def place_clearing(
     loose = {other.lease_id: _loosened(other, start, end, now) for other in others}
     with context.plan.tentative():
         context.plan.put_all(value for value in loose.values() if value is not None)
-        fixed = [other for other in others if loose[other.lease_id] is None and not _may_be_preempted(other)]
+        fixed = [other for other in others if loose[other.lease_id] is None and not other.request.may_be_preempted]
         try:
             holding, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
         except NotPlannableError as error:
@@ -111,10 +111,6 @@ def _holders(context: PlanningContext, lease: Lease, start: int, end: int) -> li
         and any(r.start < end and start < r.end and not wanted.isdisjoint(r.assignment) for r in other.holdings)
     ]
     return sorted(found, key=lambda other: (other.kind.precedence, other.sequence))
-
-
-def _may_be_preempted(lease: Lease) -> bool:
-    return lease.request.preemptible and lease.request.preemption_mode is not PreemptionMode.NONE
 
 
 def _loosened(lease: Lease, start: int, end: int, now: int) -> Lease | None:

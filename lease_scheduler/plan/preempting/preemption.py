@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.kinds import Assured, PreemptionMode
+from lease_scheduler.model.kinds import Assured
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
@@ -50,7 +50,7 @@ def victims(
     is_strict = context.options.room_lead is RoomLead.STRICT
     for lease, holding in context.plan.overlapping(start, end):
         victim = lease.request
-        if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE or not victim.nodes:
+        if not victim.may_be_preempted or not victim.nodes:
             continue
         if lease.is_offered:
             continue

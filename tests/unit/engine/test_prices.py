@@ -250,6 +250,32 @@ def test_other_terms_cost_the_same_by_the_node_hour(make_world: MakeWorld) -> No
     assert engine.change("1", most, least=(1,)).after.grant.price == 2.0
 
 
+def test_giving_up_flexibility_costs_what_inflexible_leases_cost(make_world: MakeWorld) -> None:
+    """contention F8: who booked a preemptible lease for a quarter of the price cannot keep that without giving way."""
+    world = make_world(pricing="constant", policies={"pricing_factor_suspend": "0.25"}).until(0)
+    engine = world.run.engine
+    engine.submit(request("1", RESERVATION, 2, 7200, start=100, preemptible=True))
+    engine.step()
+    assert world["1"].grant.price == 1.0
+    firm = replace(world["1"].request, preemptible=False)
+    assert engine.quote_change("1", firm)[0].grant.price == 4.0
+    with pytest.raises(NoPlaceError, match="its price is 4, and max_price is 3"):
+        engine.change("1", replace(firm, max_price=3.0))
+    assert engine.change("1", replace(firm, duration=3600)).after.grant.price == 2.0
+    assert engine.change("1", replace(firm, preemptible=True)).after.grant.price == 1.0
+
+
+def test_adaptive_rates_are_learnt_without_factors(make_world: MakeWorld) -> None:
+    """The project accepts 0.5 for an hour of a kind at half the rate, which is the initial rate of 1."""
+    world = make_world(hosts=9, pricing="adaptive", policies={"pricing_factor_reservation": "0.5"}).until(0)
+    engine = world.run.engine
+    for number, price in enumerate((0.5, 0.75)):
+        engine.submit(request(str(number), RESERVATION, 1, 3600, start=5000, user="a"), offered_for=300)
+        engine.step()
+        assert world[str(number)].grant.price == price
+        engine.held.accept(str(number))
+
+
 # -- leases that are held ----------------------------------------------------------------------------------------------
 
 

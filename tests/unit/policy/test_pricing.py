@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
+from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.pricing.adaptive import Adaptive
 from lease_scheduler.policy.pricing.base import PricingPolicy
@@ -47,6 +52,31 @@ def test_constant_is_the_same_for_all_projects() -> None:
     policy = Constant(PolicyOptions({"pricing_rate": "0.10"}))
     assert [_offer(policy, "a", 1.0), _offer(policy, "b", 0.01), _offer(policy, "a", 7.0)] == [0.10, 0.10, 0.10]
     assert Constant(NONE).rate(None, None) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "factor"),
+    [
+        (LeaseKind.RESERVATION, None, 3.0),
+        (LeaseKind.RESERVATION, PreemptionMode.SHELVE, 0.75),
+        (LeaseKind.BEST_EFFORT, PreemptionMode.SHELVE, 0.125),
+        (LeaseKind.BEST_EFFORT, PreemptionMode.DELETE, 0.5),
+        # It agrees to be preempted in no way.
+        (LeaseKind.BEST_EFFORT, PreemptionMode.NONE, 0.5),
+        (LeaseKind.IMMEDIATE, None, 1.0),
+    ],
+)
+def test_more_flexible_requests_can_be_cheaper(kind: LeaseKind, mode: PreemptionMode | None, factor: float) -> None:
+    """contention F8; the factors of kind and preemption mode multiply."""
+    policy = Constant(
+        PolicyOptions(
+            {"pricing_factor_reservation": "3", "pricing_factor_best_effort": "0.5", "pricing_factor_shelve": "0.25"}
+        )
+    )
+    start = 100 if kind.has_start else None
+    asked = LeaseRequest("1", kind, (NodeSet(1, Resources({VCPU: 1})),), 0, duration=3600, start=start)
+    asked = replace(asked, preemptible=mode is not None, preemption_mode=mode or PreemptionMode.NONE)
+    assert policy.factor(asked) == factor
 
 
 def test_maximum_is_the_highest_rate_that_the_user_would_pay() -> None:
@@ -183,6 +213,7 @@ def test_adaptive_takes_the_lower_rate_of_two_that_are_close() -> None:
         (Constant, {"pricing_rate": "-1"}, "pricing_rate"),
         (Constant, {"pricing_rate": "much"}, "pricing_rate"),
         (Constant, {"pricing_surcharge": "inf"}, "pricing_surcharge"),
+        (Constant, {"pricing_factor_shelve": "0"}, "pricing_factor_shelve"),
         (Random, {"pricing_min_rate": "3", "pricing_max_rate": "2"}, "pricing_max_rate"),
         (Random, {"pricing_seed": "x"}, "pricing_seed"),
         (Adaptive, {"pricing_percentile": "1"}, "pricing_percentile"),
