@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,13 +40,17 @@ class Blazar(Service):
     """``blazar-manager``, and the API's WSGI application.
 
     :param environment: folder of its virtual environment
+    :param plugins: names of the plug-ins for what can be leased
     """
 
     name = "Blazar 18"
 
-    def __init__(self, around: Surroundings, environment: Path) -> None:
+    def __init__(
+        self, around: Surroundings, environment: Path, plugins: Sequence[str] = ("physical.host.plugin",)
+    ) -> None:
         port = free_port()
         super().__init__(around, port)
+        self._plugins = ",".join(plugins)
         self._port = port
         self._programs = environment / "bin"
 
@@ -60,7 +65,7 @@ class Blazar(Service):
             "rpc_response_timeout = 3600\n"
             f"os_auth_host = 127.0.0.1\nos_auth_port = {cloud_port}\nos_auth_prefix =\n"
             "os_admin_username = user\nos_admin_password = secret\nos_admin_project_name = project\n"
-            "[manager]\nplugins = physical.host.plugin\n"
+            f"[manager]\nplugins = {self._plugins}\n"
             f"[database]\nconnection = {around.database}\n"
             "[oslo_messaging_notifications]\ndriver = messagingv2\n" + around.token_options
         )

@@ -67,8 +67,15 @@ class Cloud:
             ("/compute/os-aggregates", lambda: self._all_aggregates(method, body)),
             (r"/compute/os-aggregates/(\d+)", lambda number: self._aggregate(method, int(number))),
             (r"/compute/os-aggregates/(\d+)/action", lambda number: self._act(int(number), body)),
+            ("/compute/flavors", lambda: (200, {"flavor": self._flavor(body["flavor"])})),
+            ("/compute/flavors/[^/]+", lambda: (202, None)),
+            ("/compute/flavors/[^/]+/os-extra_specs", lambda: (200, body)),
+            ("/compute/flavors/[^/]+/action", lambda: (200, {"flavor_access": []})),
+            ("/placement/resource_classes", lambda: (201, {})),
+            ("/placement/resource_classes/[^/]+", lambda: (204, None)),
+            ("/placement/resource_providers/[^/]+/inventories/[^/]+", lambda: (204, None)),
             ("/placement/resource_providers", lambda: self._provider(method, parts.query, body)),
-            ("/placement/resource_providers/[^/]+/inventories", lambda: (200, {"inventories": self._inventories()})),
+            ("/placement/resource_providers/[^/]+/inventories", lambda: (200, self._inventories())),
             ("/placement/resource_providers/[^/]+/traits", lambda: (200, {"traits": ["HW_CPU_X86_AVX2"]})),
         ]
         for pattern, answer in routes:
@@ -106,6 +113,9 @@ class Cloud:
             "catalog": catalog,
             **_TIMES,
         }
+
+    def _flavor(self, asked: dict[str, Any]) -> dict[str, Any]:
+        return {"swap": "", "OS-FLV-EXT-DATA:ephemeral": 0, "extra_specs": {}, **asked}
 
     def _hypervisor(self, number: int) -> dict[str, Any]:
         name = f"compute-{number}"
@@ -163,7 +173,8 @@ class Cloud:
 
     def _inventories(self) -> dict[str, Any]:
         totals = {"VCPU": 8, "MEMORY_MB": 32_768, "DISK_GB": 500}
-        return {name: {"total": total, "max_unit": total, **_INVENTORY} for name, total in totals.items()}
+        found = {name: {"total": total, "max_unit": total, **_INVENTORY} for name, total in totals.items()}
+        return {"inventories": found, "resource_provider_generation": 0}
 
 
 class _Server(ThreadingHTTPServer):

@@ -157,6 +157,10 @@ class Reader(Protocol):
         """Return the host with this id, or None."""
         ...
 
+    def arrivals(self) -> dict[str, Document]:
+        """Return what is known of requests, as ``KnownArrivals.plain``, by ``published_load.sort_of``."""
+        ...
+
     def host_properties(self) -> list[Document]:
         """Return the properties of all hosts, by name: ``property``, ``private``, ``values`` (distinct, sorted)."""
         ...

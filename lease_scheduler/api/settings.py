@@ -15,6 +15,9 @@ class ApiSettings:
 
     :ivar auth: ``noauth`` trusts the headers of the request, ``keystone`` those that keystonemiddleware has set
     :ivar peer_role: role of the users that stand for peers, whose names become the origins of leases; None for no peers
+    :ivar site: name of the site, by which it recognizes requests that it has passed on itself
+    :ivar most_passes: how often a request may have been passed on before it comes here
+    :ivar speed: work that the site does in a second, relative to other sites with the same capacity
     :ivar privacy: whether projects see of each other's leases only that capacity is taken
     :ivar maximum_body: maximum size of a request body in bytes
     :ivar maximum_page: maximum number of elements on one page of a list, from microversion 1.1 on
@@ -29,6 +32,9 @@ class ApiSettings:
 
     auth: Literal["noauth", "keystone"] = "keystone"
     peer_role: str | None = None
+    site: str = "default"
+    most_passes: int = 4
+    speed: float = 1.0
     privacy: bool = True
     maximum_body: int = 1_048_576
     maximum_page: int = 1_000

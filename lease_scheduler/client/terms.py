@@ -71,7 +71,7 @@ ELASTIC = "1.23"
 
 #: The name of a lease has an argument of its own.
 _NAME = next(each for each in ATTRIBUTES if each.name == "name")
-_GIVEN = tuple(each for each in ATTRIBUTES if each.given is not None and each is not _NAME)
+_GIVEN = tuple(each for each in ATTRIBUTES if each.given is not None and each is not _NAME and not each.of_peers)
 _CHANGED = tuple(each for each in ATTRIBUTES if each.changed is not None and each is not _NAME)
 #: Attributes whose options have other names.
 _OPTIONS = {"extras": "extra"}

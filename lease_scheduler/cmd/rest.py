@@ -101,6 +101,9 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
     return ApiSettings(
         auth=group.auth_strategy,
         peer_role=group.peer_role or None,
+        site=conf.service.site,
+        most_passes=group.most_passes,
+        speed=group.speed,
         privacy=group.privacy,
         maximum_body=group.maximum_body,
         maximum_page=group.maximum_limit,

@@ -35,6 +35,25 @@ OPTIONS: list[cfg.Opt] = [
         "use. Requests of all other users are local. Without this option, or with auth_strategy = noauth, all requests "
         "are local.",
     ),
+    cfg.IntOpt(
+        "most_passes",
+        default=4,
+        min=0,
+        max=32,
+        mutable=True,
+        help="How often a request of a peer may have been passed on before it comes here. Each gateway on the way adds "
+        "its name to the path of the request. A path with the name of this site ([service] site) is refused, however "
+        "short it is.",
+    ),
+    cfg.FloatOpt(
+        "speed",
+        default=1.0,
+        min=0.001,
+        max=1000.0,
+        mutable=True,
+        help="Work that this site does in a second, relative to other sites with the same capacity: 2 if its hosts are "
+        "twice as fast. It is published to peers, which may weigh sites by it.",
+    ),
     cfg.BoolOpt(
         "privacy",
         default=True,

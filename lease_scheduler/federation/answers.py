@@ -16,10 +16,6 @@ class FederationReason(StrEnum):
     UNKNOWN = "unknown"
     #: The hold has ended.
     EXPIRED = "expired"
-    #: The ask has passed the member already.
-    LOOP = "loop"
-    #: The ask was passed on too often.
-    DEPTH = "depth"
     #: The member does not offer what is asked of it, such as holds or this kind of lease.
     UNSUPPORTED = "unsupported"
     #: An image, flavor or network of the terms has no counterpart at the member.

@@ -143,21 +143,28 @@ class Events:
     :ivar since: that number; less than what the caller gave if the member has lost transitions, for example because its
         database was restored from a backup; the caller then asks for each of its leases
     :ivar transitions: in the order of their numbers
+    :ivar up_to: number up to which the member has looked, if that is more than the number of the last transition; the
+        numbers between are those of leases of others
     :raises InvalidValueError: the numbers do not increase, or begin too early
     """
 
     since: int
     transitions: tuple[MemberTransition, ...] = ()
+    up_to: int | None = None
 
     def __post_init__(self) -> None:
         numbers = (self.since, *(each.sequence for each in self.transitions))
         for before, after in pairwise(numbers):
             if after <= before:
                 raise InvalidValueError("events", f"have {after} after {before}; sequence numbers must increase")
+        if self.up_to is not None and self.up_to < numbers[-1]:
+            raise InvalidValueError("up_to", f"must be at least {numbers[-1]}, not {self.up_to}")
 
     @property
     def latest(self) -> int:
         """The number to ask with next time."""
+        if self.up_to is not None:
+            return self.up_to
         return self.transitions[-1].sequence if self.transitions else self.since
 
 
@@ -165,8 +172,9 @@ class Member(Protocol):
     """What can be asked for capacity: a pool, another site, a gateway or a broker.
 
     Every call names its lease by the id in the terms, and may be repeated: a member that has done it answers again as
-    it did. A lease that was rejected or ended cannot be held, accepted or submitted with the same id again. None of the
-    calls raises because a member is out of reach; the outcome is then ``Unanswered``.
+    it did. A lease that was rejected or ended cannot be held, accepted or submitted with the same id again, also if the
+    request for it arrives only afterwards. None of the calls raises because a member is out of reach; the outcome is
+    then ``Unanswered``.
     """
 
     @property

@@ -78,6 +78,32 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class Texts:
+    """A list of different texts.
+
+    :ivar most: maximum number of texts
+    :ivar maximum: maximum number of characters of each
+    """
+
+    most: int
+    maximum: int
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """Texts by keys that are known.
+
+    :ivar required: keys that must be there
+    :ivar optional: keys that may be missing
+    :ivar maximum: maximum number of characters of each text
+    """
+
+    required: Sequence[str]
+    optional: Sequence[str]
+    maximum: int
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of several words.
 
@@ -92,7 +118,7 @@ class Choice:
         return [str(getattr(word, "value", word)) for word in self.words]
 
 
-Kind = Text | Flag | Amount | Span | Probability | Part | Whole | Pairs | Choice
+Kind = Text | Flag | Amount | Span | Probability | Part | Whole | Pairs | Texts | Keyed | Choice
 
 
 @dataclass(frozen=True)
@@ -107,6 +133,7 @@ class Attribute:
     :ivar is_computed: whether the service computes it, so that the document of a request never has it
     :ivar is_notified: whether notifications about the lease have it
     :ivar is_filtered: whether filters of leases see it
+    :ivar of_peers: whether only requests of peers may have it
     :ivar default: value if the request does not state it; meaningless for a required attribute
     :ivar help: what it does, for users of the command line
     """
@@ -119,6 +146,7 @@ class Attribute:
     is_computed: bool = False
     is_notified: bool = False
     is_filtered: bool = False
+    of_peers: bool = False
     default: Any = None
     help: str = ""
 
@@ -131,13 +159,17 @@ class Attribute:
         """Return the form of a value in JSON and in the database."""
         if isinstance(value, Enum):
             return value.value
+        if isinstance(value, tuple):
+            return list(value)
         return dict(value) if isinstance(value, Mapping) else value
 
     def value(self, plain: Any) -> Any:
         """Return the value for its form in JSON and in the database."""
         if isinstance(self.kind, Choice) and isinstance(self.kind.words, type):
             return self.kind.words(plain)
-        return dict(plain) if isinstance(self.kind, Pairs) else plain
+        if isinstance(self.kind, Texts):
+            return tuple(plain)
+        return dict(plain) if isinstance(self.kind, Pairs | Keyed) else plain
 
 
 def attribute(kind: Kind, since: str | None = None, **properties: Any) -> dict[str, Attribute]:

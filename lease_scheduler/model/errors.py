@@ -92,3 +92,4 @@ class StoreFullError(EngineUnavailableError, StoreUnavailableError):
 #: Error for a lease id that the client chose, and that another request has. It does not reveal whose request it is.
 ID_IS_TAKEN = "id: is taken by another request; choose another UUID, or send the same request again"
 HAS_ENDED = "id: is that of a lease that has ended; choose a new UUID"
+WITHDRAWN = "id: is that of a request that was given up; choose a new UUID"

@@ -12,6 +12,7 @@ from lease_scheduler.model.attributes import (
     Amount,
     Choice,
     Flag,
+    Keyed,
     Pairs,
     Part,
     Probability,
@@ -62,6 +63,8 @@ class LeaseRequest:
         reservations that name their hosts
     :ivar extras: further attributes, passed on unchanged
     :ivar origin: name of the peer (another site or a gateway) that requests the lease; None if the request is local
+    :ivar on_behalf_of: the party for which the peer requests the lease, as the peer names it: ``project``, and ``user``
+        if it says so; None if it does not say, or if the request is local
     :ivar pool: name of the pool in which it is planned; None if the site has only one
     :ivar min_lifetime: seconds from its first start for which a preemptible lease is to run without being preempted;
         None if nothing is to be assured
@@ -107,6 +110,13 @@ class LeaseRequest:
         ),
     )
     origin: str | None = field(default=None, metadata=attribute(Text(255), shown="1.19", is_notified=True))
+    on_behalf_of: Mapping[str, str] | None = field(
+        default=None,
+        hash=False,
+        metadata=attribute(
+            Keyed(["project"], ["user"], 255), "1.48", changed=None, is_notified=True, is_filtered=True, of_peers=True
+        ),
+    )
     pool: str | None = field(
         default=None,
         metadata=attribute(

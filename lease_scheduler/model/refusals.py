@@ -48,6 +48,10 @@ class RefusalReason(StrEnum):
     START = "start"
     #: Another lease has the id that the client has chosen.
     ID_TAKEN = "id-taken"
+    #: The site has passed the request on already.
+    LOOP = "loop"
+    #: The request was passed on too often.
+    DEPTH = "depth"
 
     @classmethod
     def known(cls, value: str | None) -> RefusalReason | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lease_scheduler.model.attributes import Choice, Flag, Text, attribute
+from lease_scheduler.model.attributes import Choice, Flag, Text, Texts, attribute
 from lease_scheduler.records.extensions import Extensions
 
 #: Values of ``before_end`` of a reservation of hosts: make images of its servers, or do what the operator has set.
@@ -45,6 +45,8 @@ class LeaseDocument:
 
     :ivar request_digest: digest by which a repetition of the request is recognized, if the client chose the id of the
         lease; else None
+    :ivar path: names of those that have passed the request on before it came here, the first one first; None if it came
+        from no peer
     :ivar reminded_start: start of which the project was reminded, or None
     :ivar extensions: how often and by how much the lease was extended since it was made or accepted
     """
@@ -73,6 +75,9 @@ class LeaseDocument:
             "1.3",
             help="What the end of the lease does to its servers (default: delete)",
         ),
+    )
+    path: tuple[str, ...] | None = field(
+        default=None, metadata=attribute(Texts(32, 255), "1.48", changed=None, is_notified=True, of_peers=True)
     )
     series_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.9", is_filtered=True))
     degraded: bool = field(default=False, metadata=attribute(Flag(), shown="1.0", is_computed=True, is_notified=True))

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.19"
+VERSION = "1.20"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -103,6 +103,9 @@ class EngineRequests:
 
     def end_lease(self, context: Document, lease_id: str) -> Document:
         """End a lease before its time. Return ``{}``."""
+
+    def withdraw_request(self, context: Document, lease_id: str) -> Document:
+        """Refuse the request for a lease with this id if it arrives later. Return ``{}``."""
 
     def ready_lease(self, context: Document, lease_id: str) -> Document:
         """Note that all servers of a warned lease are ready, so that it can be preempted at once. Return ``{}``."""

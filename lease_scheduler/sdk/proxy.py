@@ -7,7 +7,8 @@ from typing import Any
 
 from openstack import proxy, resource
 
-from lease_scheduler.sdk.reports import Availability, Budget, Capacity, Events, Forecast, Usage
+from lease_scheduler.sdk.base import raise_refusal
+from lease_scheduler.sdk.reports import Availability, Budget, Capacity, Events, Forecast, SiteDescription, Usage
 from lease_scheduler.sdk.resources import (
     ChangeQuote,
     Feed,
@@ -119,6 +120,14 @@ class Proxy(proxy.Proxy):
         """
         return self._get_resource(Lease, lease).fetch_quote(self, **change)
 
+    def withdraw_lease_request(self, lease_id: str) -> None:
+        """Give up a request with an id of one's own, so that it is refused if it arrives later.
+
+        :raises openstack.exceptions.ConflictException: it has arrived; end the lease instead
+        """
+        answer = self.put(f"/withdrawals/{lease_id}", microversion=Lease._get_microversion(self))
+        raise_refusal(answer)
+
     def lease_history(self, lease: str | Lease) -> list[dict[str, str]]:
         """Return the transitions of a lease, oldest first, with their reasons."""
         return self._get_resource(Lease, lease).fetch_history(self)
@@ -176,6 +185,10 @@ class Proxy(proxy.Proxy):
         :param query: since (``next`` of an earlier answer), limit, project_id, all_projects
         """
         return Events().fetch(self, requires_id=False, **query)
+
+    def get_site_description(self) -> SiteDescription:
+        """Return what can be asked of the site, with its capacity and load for peers."""
+        return SiteDescription().fetch(self, requires_id=False)
 
     def get_budget(self, **query: Any) -> Budget:
         """Return what a project may still use.

@@ -64,6 +64,26 @@ class Events(ReservationResource):
     more = Body("more", type=bool)
 
 
+class SiteDescription(ReservationResource):
+    """What the site is for gateways and other sites."""
+
+    base_path = "/member"
+    resource_key = "member"
+    allow_fetch = True
+
+    name = Body("name")
+    #: Name that leases have as their origin if the caller requests them; None if the caller is no peer
+    origin = Body("origin")
+    #: What it can be asked to do
+    verbs = Body("verbs", type=list)
+    #: Work that it does in a second, relative to other sites with the same capacity
+    speed = Body("speed", type=float)
+    #: Amounts of the hosts in service by resource class; None if the caller may not see them, as is the load
+    capacity = Body("capacity", type=dict)
+    #: Arrivals of ``local`` and ``external`` requests: ``rate`` per second, ``work`` and ``squares`` by resource class
+    load = Body("load", type=dict)
+
+
 class Budget(ReservationResource):
     """What a project may still use in the present period, and in later ones in which it has leases."""
 

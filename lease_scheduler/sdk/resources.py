@@ -30,7 +30,11 @@ class Lease(ReservationResource):
     series_id = Body("series_id")
     negotiation_id = Body("negotiation_id")
     number = Body("number", type=int)
+    #: Name of the peer that requested it, with the party for which it did (``project`` and ``user``), and the names of
+    #: those that had passed the request on before; None for a lease of the site itself
     origin = Body("origin")
+    on_behalf_of = Body("on_behalf_of", type=dict)
+    path = Body("path", type=list)
     #: Name of the pool that its hosts are in; None if the site has only one
     pool = Body("pool")
     description = Body("description")

@@ -35,6 +35,8 @@ class SimulatedMember:
         self._load = load
         #: The terms with which each lease that was held or granted was asked for.
         self._asked: dict[str, LeaseRequest] = {}
+        #: Ids of leases that were ended or rejected before anybody asked for them.
+        self._withdrawn: set[str] = set()
         self._transitions: list[MemberTransition] = []
         self._last: dict[str, MemberTransition] = {}
         site.store.follow(self._saved)
@@ -72,6 +74,8 @@ class SimulatedMember:
 
     def _made(self, ask: Ask, held_for: int | None) -> Bid | Refusal:
         terms = ask.terms
+        if terms.lease_id in self._withdrawn:
+            return Refusal(self._name, RefusalReason.ID_TAKEN, "the id is that of a request that was given up")
         known = self._asked.get(terms.lease_id)
         if known is not None:
             lease = self._site.engine.lease(terms.lease_id)
@@ -113,7 +117,9 @@ class SimulatedMember:
     def reject(self, lease_id: str) -> Released | Refusal:
         """See ``Member``."""
         lease = self._latest(lease_id)
-        if lease is not None and not lease.is_final:
+        if lease is None:
+            self._withdrawn.add(lease_id)
+        elif not lease.is_final:
             if not lease.is_offered:
                 return Refusal(self._name, FederationReason.OTHER, f"lease {lease_id} was accepted; end it instead")
             self._site.engine.held.reject(lease_id)
@@ -123,7 +129,9 @@ class SimulatedMember:
     def end(self, lease_id: str) -> Released:
         """See ``Member``."""
         lease = self._latest(lease_id)
-        if lease is not None and not lease.is_final:
+        if lease is None:
+            self._withdrawn.add(lease_id)
+        elif not lease.is_final:
             self._site.engine.end(lease_id)
             self._site.step()
         return Released()

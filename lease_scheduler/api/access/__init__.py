@@ -25,6 +25,7 @@ from lease_scheduler.api.access import (
     hosts,
     leases,
     maintenances,
+    member,
     peers,
     pools,
     projects,
@@ -59,6 +60,7 @@ _MODULES = (
     calendar,
     events,
     peers,
+    member,
 )
 
 

@@ -24,5 +24,11 @@ RULES = (
         "Approve or decline a lease that awaits approval.",
         "POST /v1/leases/{lease_id}/action",
     ),
+    rule(
+        "leases:withdraw",
+        MEMBER,
+        "Give up a request for a lease that may still be on its way.",
+        "PUT /v1/withdrawals/{request_id}",
+    ),
     rule("leases:all_projects", ADMIN, "List the leases of all projects.", "GET /v1/leases"),
 )

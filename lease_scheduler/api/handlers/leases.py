@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,7 +14,10 @@ from lease_scheduler.api.microversions import V1_37, V1_47
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, move_changes, span_changes
+from lease_scheduler.api.requests.passing import check_passed_on
 from lease_scheduler.api.requests.pools import pools_for
+from lease_scheduler.api.schemas.base import CHOSEN_UUID
+from lease_scheduler.api.validation import WANTED
 from lease_scheduler.api.views.lease import show_lease
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN
@@ -42,6 +46,7 @@ def create_lease(request: ApiRequest) -> Answer:
     if made is not None:
         return Answer({"lease": shown(request, made)})
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
+    check_passed_on(lease, request.caller, request.services.settings)
     lease |= private_queries(request) | pools_of(request, lease)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
@@ -238,6 +243,18 @@ def apply_changes(request: ApiRequest, changes: RequestedChanges) -> None:
         request.engine.update_lease(request.context(), lease_id, terms)
     if changes.end_now:
         request.engine.end_lease(request.context(), lease_id)
+
+
+def withdraw(request: ApiRequest) -> Answer:
+    """Give up a request for a lease whose id the client has chosen.
+
+    :raises ApiError: 400, the id is none that a client can choose
+    """
+    lease_id = request.arguments["request_id"]
+    if re.fullmatch(CHOSEN_UUID["pattern"], lease_id) is None:
+        raise ApiError(400, f"request_id: must be {CHOSEN_UUID[WANTED]}", "request_id")
+    request.engine.withdraw_request(request.context(), lease_id.lower())
+    return Answer()
 
 
 def shown(request: ApiRequest, view: Document) -> Document:

@@ -29,6 +29,7 @@ from lease_scheduler.api.microversions import (
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
+from lease_scheduler.api.requests.passing import check_passed_on
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.api.views.budget import show_budget
 from lease_scheduler.api.views.promise import promise_in_words
@@ -42,6 +43,7 @@ _WITH_START = tuple(kind.value for kind in LeaseKind if kind.has_start)
 def create_quote(request: ApiRequest) -> Answer:
     """Show what a lease would come to. If asked to, hold the lease or counter-offers for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
+    check_passed_on(lease, request.caller, request.services.settings)
     lease |= private_queries(request) | pools_of(request, lease)
     for key in ("counter_offers", "flexibility", "id", "expires_at"):
         if key in request.raw_body and not request.raw_body.get("hold"):

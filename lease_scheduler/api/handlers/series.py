@@ -13,6 +13,7 @@ from lease_scheduler.api.microversions import V1_36
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
+from lease_scheduler.api.requests.passing import check_passed_on
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.kinds import LeaseKind
 
@@ -28,6 +29,7 @@ def create_series(request: ApiRequest) -> Answer:
     body = request.body
     try:
         lease = new_lease(body["lease"], (), request.caller, request.now, request.version)
+        check_passed_on(lease, request.caller, request.services.settings)
         lease |= private_queries(request) | pools_of(request, lease)
     except ApiError as error:
         raise ApiError(error.code, error.message, f"lease.{error.field}" if error.field else "lease") from error

@@ -20,6 +20,7 @@ from lease_scheduler.api.routes import (
     hosts,
     leases,
     maintenances,
+    member,
     peers,
     pools,
     projects,
@@ -29,11 +30,13 @@ from lease_scheduler.api.routes import (
     subscriptions,
     usage,
     versions,
+    withdrawals,
 )
 
 _MODULES = (
     versions,
     leases,
+    withdrawals,
     quotes,
     feed,
     hosts,
@@ -55,6 +58,7 @@ _MODULES = (
     calendar,
     events,
     peers,
+    member,
 )
 
 ROUTES: tuple[Route, ...] = tuple(chain.from_iterable(module.ROUTES for module in _MODULES))

@@ -10,12 +10,14 @@ from lease_scheduler.model.attributes import (
     Attribute,
     Choice,
     Flag,
+    Keyed,
     Kind,
     Pairs,
     Part,
     Probability,
     Span,
     Text,
+    Texts,
     Whole,
 )
 from lease_scheduler.records.attributes import ATTRIBUTES
@@ -63,6 +65,10 @@ def _request_schema(kind: Kind) -> Schema:
                 "propertyNames": base.name(name_length),
                 "additionalProperties": base.text(text_length),
             }
+        case Texts(most, maximum):
+            return base.array(base.name(maximum), most, uniqueItems=True)
+        case Keyed(required, optional, maximum):
+            return base.closed(dict.fromkeys((*required, *optional), base.name(maximum)), required)
 
 
 def _answer_schema(attribute: Attribute) -> Schema:
@@ -76,6 +82,10 @@ def _answer_schema(attribute: Attribute) -> Schema:
             schema = base.INTEGER
         case Pairs():
             schema = {"type": "object", "additionalProperties": base.STRING}
+        case Texts():
+            schema = base.array(base.STRING)
+        case Keyed(required, optional):
+            schema = base.closed(dict.fromkeys((*required, *optional), base.STRING), required)
         case kind:
             schema = _request_schema(kind)
     return base.nullable(schema) if attribute.may_be_missing else schema

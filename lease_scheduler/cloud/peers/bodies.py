@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.cloud.peers.dates import date_of
+from lease_scheduler.federation.asks import Ask
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
@@ -45,6 +46,15 @@ def body_of(terms: LeaseRequest) -> dict[str, Any]:
         **times_of(terms),
         **{key: value for key, value in optional.items() if value is not None},
     }
+
+
+def passing_of(ask: Ask) -> dict[str, Any]:
+    """Return the keys that say for whom a peer asks, and who has passed the ask on."""
+    found: dict[str, Any] = {"path": list(ask.path)} if ask.path else {}
+    if ask.on_behalf_of is not None:
+        party = {"project": ask.on_behalf_of.project, "user": ask.on_behalf_of.user}
+        found["on_behalf_of"] = {key: value for key, value in party.items() if value is not None}
+    return found
 
 
 def times_of(terms: LeaseRequest) -> dict[str, Any]:

@@ -7,12 +7,17 @@ from collections.abc import Iterable
 
 from keystoneauth1.discover import normalize_version_number
 
-from lease_scheduler.federation.members import Verb
+from lease_scheduler.federation.members import MemberDescription, Verb
+from lease_scheduler.federation.published_load import load_of
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
+from lease_scheduler.sdk.reports import SiteDescription
 from lease_scheduler.sdk.resources import Host
 
 #: From this microversion on, the history of a lease has the numbers of transitions.
 NUMBERED = (1, 47)
+#: From this microversion on, a site describes itself to peers, which say for whom they ask, and a request that is still
+#: on its way can be withdrawn.
+DESCRIBED = WITHDRAWING = (1, 48)
 
 #: Microversion -> verbs that it adds. Leases are named by ids that clients choose, which 1.18 brought, and held quotes
 #: only have since 1.47: a hold that cannot be repeated would be lost with its answer.
@@ -32,6 +37,19 @@ def version_of(text: str) -> tuple[int, ...]:
 def verbs_of(version: tuple[int, ...]) -> frozenset[Verb]:
     """Return what a site of a microversion can be asked to do."""
     return frozenset(verb for since, verbs in _SINCE.items() if version >= since for verb in verbs)
+
+
+def description_of(site: SiteDescription, version: tuple[int, ...]) -> MemberDescription:
+    """Return what a site says of itself.
+
+    :raises InvalidValueError: a figure is impossible
+    """
+    return MemberDescription(
+        Resources(site.capacity or {}),
+        verbs_of(version) & {verb for verb in Verb if verb.value in site.verbs},
+        None if site.load is None else load_of(site.load),
+        site.speed,
+    )
 
 
 def capacity_of(hosts: Iterable[Host]) -> Resources:

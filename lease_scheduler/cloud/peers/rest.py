@@ -7,8 +7,16 @@ from typing import TypeVar
 
 from openstack.connection import Connection
 
-from lease_scheduler.cloud.peers.bodies import body_of, changes_of
-from lease_scheduler.cloud.peers.capabilities import NUMBERED, capacity_of, verbs_of, version_of
+from lease_scheduler.cloud.peers.bodies import body_of, changes_of, passing_of
+from lease_scheduler.cloud.peers.capabilities import (
+    DESCRIBED,
+    NUMBERED,
+    WITHDRAWING,
+    capacity_of,
+    description_of,
+    verbs_of,
+    version_of,
+)
 from lease_scheduler.cloud.peers.dates import date_of, instant_of
 from lease_scheduler.cloud.peers.outcomes import alternatives_of, outcome
 from lease_scheduler.cloud.peers.timeouts import Timeouts, within
@@ -44,6 +52,7 @@ class RestMember:
         self._name = name
         chosen = timeouts or Timeouts()
         self._describing = within(connection, chosen.describe)
+        self._is_peer: bool | None = None
         self._proxies = {verb: within(connection, chosen.by_verb[verb]) for verb in Verb}
 
     @property
@@ -57,10 +66,28 @@ class RestMember:
         version = outcome(self._name, lambda: _version(proxy))
         if not isinstance(version, tuple):
             return Unanswered()
+        if version >= DESCRIBED:
+            found = self._described(proxy, version)
+            if not isinstance(found, Refusal):
+                return found
         capacity = outcome(self._name, lambda: capacity_of(proxy.hosts()))
         if isinstance(capacity, Unanswered):
             return capacity
         return MemberDescription(Resources({}) if isinstance(capacity, Refusal) else capacity, verbs_of(version))
+
+    def _described(self, proxy: Proxy, version: tuple[int, ...]) -> MemberDescription | Refusal | Unanswered:
+        """Return the description that the site gives to peers, and remember whether the caller is one."""
+
+        def read() -> MemberDescription:
+            site = proxy.get_site_description()
+            self._is_peer = site.origin is not None
+            return description_of(site, version)
+
+        found = outcome(self._name, read)
+        if isinstance(found, Refusal):
+            # It has none, as it is a gateway, or does not give it to the caller.
+            self._is_peer = False
+        return found
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -95,7 +122,20 @@ class RestMember:
             body = body_of(ask.terms)
         except InvalidValueError as error:
             return Refusal(self._name, FederationReason.UNMAPPED, str(error))
-        return self._call(verb, lambda proxy: call(proxy, body))
+        said = passing_of(ask)
+        return self._call(verb, lambda proxy: call(proxy, body | said if said and self._is_known(proxy) else body))
+
+    def _is_known(self, proxy: Proxy) -> bool:
+        """Return whether the site takes the caller for a peer. Only peers may say for whom they ask.
+
+        :raises ValueError: it does not say
+        """
+        version = _version(proxy)
+        if version < DESCRIBED:
+            return False
+        if self._is_peer is None and isinstance(self._described(proxy, version), Unanswered):
+            raise ValueError("the site does not say whether the caller is a peer")
+        return bool(self._is_peer)
 
     def _quoted(self, ask: Ask, quote: Quote, *, is_hold: bool) -> Bid | Refusal:
         if quote.is_granted is None:
@@ -155,11 +195,27 @@ class RestMember:
         if not isinstance(answer, Refusal):
             return answer if isinstance(answer, Unanswered) else Released()
         if answer.reason is FederationReason.UNKNOWN:
-            return Released()
+            return self._withdrawn(verb, lease_id, call)
         # It may have ended by itself, or by the same call, whose answer was lost.
         found = self._call(verb, lambda proxy: self._latest(proxy, lease_id))
         is_over = isinstance(found, MemberTransition) and found.state in FINAL_STATES
         return Released() if is_over else answer
+
+    def _withdrawn(self, verb: Verb, lease_id: str, call: Callable[[Proxy], Lease]) -> Released | Refusal | Unanswered:
+        """Give up a lease that the site does not know, as the request for it may still be on its way."""
+
+        def withdraw(proxy: Proxy) -> None:
+            if _version(proxy) >= WITHDRAWING:
+                proxy.withdraw_lease_request(lease_id)
+
+        answer = self._call(verb, withdraw)
+        if not isinstance(answer, Refusal) or answer.reason is FederationReason.UNSUPPORTED:
+            return answer if isinstance(answer, Unanswered) else Released()
+        # The request has arrived in the meantime.
+        ended = self._call(verb, lambda proxy: LeaseState(call(proxy).state))
+        if isinstance(ended, Refusal) and ended.reason is not FederationReason.UNKNOWN:
+            return ended
+        return ended if isinstance(ended, Unanswered) else Released()
 
     def _granted(self, lease: Lease, when_over: FederationReason | RefusalReason) -> Bid | Refusal | Unanswered:
         """Return a lease as the site shows it as a bid, or the refusal of one that is over."""
@@ -237,6 +293,7 @@ def _events(proxy: Proxy, since: int) -> Events:
             )
             for each in page.events
         ),
+        page.next,
     )
 
 

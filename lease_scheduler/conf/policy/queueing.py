@@ -83,6 +83,7 @@ OPTIONS: list[cfg.Opt] = [
             ("project", "each project is a flow"),
             ("origin", "each peer is a flow, and all local leases are one"),
             ("both", "each project of each peer is a flow"),
+            ("behalf", "each project for which a peer asks is a flow, and each project of this site"),
         ],
         help="winks, budget, priority: what a flow is.",
     ),

@@ -28,6 +28,7 @@ from lease_scheduler.federation.negotiation.record import (
     Stage,
 )
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.refusals import RefusalReason
 
 
 def begin(
@@ -46,16 +47,16 @@ def begin(
         raise InvalidValueError("candidates", f"{', '.join(names)}: give each member a name of its own")
     path = " > ".join(ask.path)
     if rules.name in ask.path:
-        return Refusal(rules.name, FederationReason.LOOP, f"{rules.name} has passed this ask on already: {path}")
+        return Refusal(rules.name, RefusalReason.LOOP, f"{rules.name} has passed this ask on already: {path}")
     if len(ask.path) > rules.most_passes:
         message = f"the ask was passed on {len(ask.path)} times, which is more than {rules.most_passes}: {path}"
-        return Refusal(rules.name, FederationReason.DEPTH, message)
+        return Refusal(rules.name, RefusalReason.DEPTH, message)
     record = Negotiation(ask, tuple(candidates), mode, rules, may_pay_twice)
     record = record.with_attempts(
         Attempt(
             name,
             AttemptState.CLOSED,
-            refusal=Refusal(name, FederationReason.LOOP, f"{name} has passed this ask on already"),
+            refusal=Refusal(name, RefusalReason.LOOP, f"{name} has passed this ask on already"),
         )
         for name in names
         if name == rules.name or name in ask.path

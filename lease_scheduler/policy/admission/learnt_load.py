@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import isfinite, sqrt
-from typing import Any
+from math import sqrt
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -15,6 +13,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.admission.external import ExternalAdmission
 from lease_scheduler.policy.admission.queue_model import Load
 from lease_scheduler.policy.admission.site_view import SiteView
+from lease_scheduler.policy.arrivals import KnownArrivals
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.duration.counted import CountedDurations
 from lease_scheduler.policy.outcomes import Outcome
@@ -23,68 +22,6 @@ _ARRIVALS = frozenset({Outcome.PLACED, Outcome.QUEUED, Outcome.REFUSED})
 _UNDECIDED = (LeaseState.NEW, LeaseState.PENDING)
 #: With fewer external requests there is no estimate.
 _FEWEST = 10
-
-
-@dataclass(frozen=True)
-class _Arrivals:
-    """What is known of local or of external requests. The latest requests weigh most in the means.
-
-    :ivar number: number of requests so far
-    :ivar latest: instant of the latest one
-    :ivar gap: mean seconds between two requests
-    :ivar work: resource class -> mean of amount times seconds
-    :ivar squares: resource class -> mean of the squares of the same
-    """
-
-    number: int = 0
-    latest: int = 0
-    gap: float = 0.0
-    work: Mapping[str, float] = field(default_factory=dict)
-    squares: Mapping[str, float] = field(default_factory=dict)
-
-    def after(self, request: LeaseRequest, duration: int, window: int) -> _Arrivals:
-        """Return what is known after one more request.
-
-        :param duration: seconds for which it counts
-        """
-        names = {name for node_set in request.nodes for name in node_set.resources} | set(self.work)
-        work = {name: float(request.total(name) * duration) for name in names}
-        weight = 1 / min(self.number + 1, window)
-        gap = float(max(0, request.submitted - self.latest))
-        return _Arrivals(
-            self.number + 1,
-            max(self.latest, request.submitted),
-            # The first request has none before it.
-            self.gap + (gap - self.gap) / min(self.number, window) if self.number else 0.0,
-            {name: _mixed(self.work.get(name, 0.0), work[name], weight) for name in sorted(names)},
-            {name: _mixed(self.squares.get(name, 0.0), work[name] ** 2, weight) for name in sorted(names)},
-        )
-
-    @classmethod
-    def restored(cls, document: Mapping[str, Any]) -> _Arrivals:
-        """Return what was stored.
-
-        :raises InvalidValueError: it is damaged
-        """
-        try:
-            known = cls(
-                int(document["number"]),
-                int(document["latest"]),
-                float(document["gap"]),
-                {str(name): float(value) for name, value in document["work"].items()},
-                {str(name): float(value) for name, value in document["squares"].items()},
-            )
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            raise InvalidValueError("document", "is no record of arrivals") from None
-        figures = (known.number, known.gap, *known.work.values(), *known.squares.values())
-        if known.work.keys() != known.squares.keys() or not all(isfinite(each) and each >= 0 for each in figures):
-            raise InvalidValueError("document", "has figures that no arrivals have")
-        return known
-
-    def rate(self, now: int) -> float:
-        """Return arrivals per second. When none has come for longer than the mean gap, that time is the gap."""
-        gap = max(self.gap, now - self.latest)
-        return 1 / gap if self.number > 1 and gap > 0 else 0.0
 
 
 class LearntLoad(ExternalAdmission):
@@ -102,7 +39,7 @@ class LearntLoad(ExternalAdmission):
         super().__init__(options)
         self._window = max(1, options.integer("admission_window", 200))
         self._durations = CountedDurations.of(options)
-        self._known: dict[str, _Arrivals] = {}
+        self._known: dict[str, KnownArrivals] = {}
         self._changed: set[str] = set()
         #: Id of the request that was refused last.
         self._refused: str | None = None
@@ -122,7 +59,7 @@ class LearntLoad(ExternalAdmission):
         if not lease.request.nodes:
             return
         side = "local" if lease.request.origin is None else "external"
-        self._known[side] = self._known.get(side, _Arrivals()).after(
+        self._known[side] = self._known.get(side, KnownArrivals()).after(
             lease.request, self._durations.of_request(lease.request), self._window
         )
         self._changed.add(side)
@@ -130,19 +67,19 @@ class LearntLoad(ExternalAdmission):
     def take_changes(self) -> dict[str, Learnt]:
         """See ``Policy.take_changes``."""
         changed, self._changed = self._changed, set()
-        return {side: _as_document(self._known[side]) for side in sorted(changed)}
+        return {side: self._known[side].plain() for side in sorted(changed)}
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
         """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
         self._known = {}
         for side, document in learnt.items():
             with suppress(InvalidValueError):
-                self._known[side] = _Arrivals.restored(document)
+                self._known[side] = KnownArrivals.restored(document)
         self._changed = set()
 
     def load(self, view: SiteView, now: int) -> Load | None:
         """Return the present load, or None as long as too little is known."""
-        external, local = self._known.get("external", _Arrivals()), self._known.get("local", _Arrivals())
+        external, local = self._known.get("external", KnownArrivals()), self._known.get("local", KnownArrivals())
         rates = external.rate(now), local.rate(now)
         if external.number < _FEWEST or not rates[0]:
             return None
@@ -157,7 +94,7 @@ class LearntLoad(ExternalAdmission):
         return Load(rates[0], external.work[name] / capacity, rates[1], capacity / mean, deviation / mean)
 
 
-def _scarcest(capacity: Resources, sides: tuple[_Arrivals, ...], rates: tuple[float, ...]) -> str | None:
+def _scarcest(capacity: Resources, sides: tuple[KnownArrivals, ...], rates: tuple[float, ...]) -> str | None:
     """Return the most contended resource class, of which requests take the largest share, or None."""
     shares = {
         name: sum(side.work.get(name, 0.0) * rate for side, rate in zip(sides, rates, strict=True)) / amount
@@ -165,17 +102,3 @@ def _scarcest(capacity: Resources, sides: tuple[_Arrivals, ...], rates: tuple[fl
         if amount
     }
     return max(shares, key=shares.__getitem__) if any(shares.values()) else None
-
-
-def _mixed(old: float, new: float, weight: float) -> float:
-    return old + (new - old) * weight
-
-
-def _as_document(known: _Arrivals) -> dict[str, Any]:
-    return {
-        "number": known.number,
-        "latest": known.latest,
-        "gap": known.gap,
-        "work": dict(known.work),
-        "squares": dict(known.squares),
-    }

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lease_scheduler.model.peer_limits import PeerLimits, peer_limits_of
+from lease_scheduler.records.site_state import LIMITS
 from lease_scheduler.records.writes import StoreChanges
-
-#: Family and name under which limits are stored, in the stored state of policies. They are the same for all pools.
-STORED_LIMITS = ("peers", "limits")
 
 _NO_LIMITS = PeerLimits()
 
@@ -21,7 +19,7 @@ class PeerBook:
     """
 
     def __init__(self, policy_state: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> None:
-        stored = policy_state.get(("", *STORED_LIMITS), {})
+        stored = policy_state.get(("", *LIMITS), {})
         self._limits = {name: peer_limits_of(values) for name, values in stored.items()}
 
     @property
@@ -42,4 +40,4 @@ class PeerBook:
             self._limits.pop(peer, None)
         else:
             self._limits[peer] = limits
-        changes.policy_state["", *STORED_LIMITS, peer] = None if limits is None else limits.plain()
+        changes.policy_state["", *LIMITS, peer] = None if limits is None else limits.plain()

@@ -17,6 +17,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.snapshot import Snapshot
+from lease_scheduler.service.core.arrival_book import ArrivalBook
 from lease_scheduler.service.core.policies import PoolPlanning
 from lease_scheduler.service.core.unit_of_work import StepClock, UnitOfWork
 
@@ -44,6 +45,7 @@ def restored_work(snapshot: Snapshot, now: int) -> UnitOfWork:
     """
     work = UnitOfWork(snapshot.next_intent)
     work.now = now
+    work.arrivals = ArrivalBook(snapshot.policy_state)
     work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
     return work
 

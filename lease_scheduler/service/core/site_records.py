@@ -11,6 +11,7 @@ from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.service.core.provider_terms import NestedClasses
 from lease_scheduler.service.core.unit_of_work import UnitOfWork
+from lease_scheduler.service.core.withdrawn_ids import WithdrawnIds
 
 
 class SiteRecords:
@@ -26,6 +27,7 @@ class SiteRecords:
     :ivar private_properties: whether only administrators see a property, by resource type and name
     :ivar series: series that are not deleted, by id
     :ivar feeds: secret addresses of projects, by id
+    :ivar withdrawn: ids of requests that were given up
     """
 
     def __init__(self, snapshot: Snapshot, work: UnitOfWork) -> None:
@@ -36,6 +38,7 @@ class SiteRecords:
         self.private_properties = dict(snapshot.private_properties)
         self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
         self.feeds: dict[str, FeedRecord] = {feed.feed_id: feed for feed in snapshot.feeds}
+        self.withdrawn = WithdrawnIds(snapshot.policy_state)
         self._nested: dict[str | None, NestedClasses] = {}
         self._last_host_id = max(self.hosts, default=0)
         self.out_of_service = {host.host_id for host in snapshot.hosts if host.out_until is not None}

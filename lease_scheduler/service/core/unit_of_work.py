@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument
@@ -17,6 +17,7 @@ from lease_scheduler.records.history import Actor, BreachRecord, RevenueRecord, 
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.core.arrival_book import ArrivalBook
 from lease_scheduler.service.core.changed_terms import changed_terms
 from lease_scheduler.service.core.history import move_of, reason_of
 from lease_scheduler.service.core.intents import Intents
@@ -72,6 +73,10 @@ class UnitOfWork:
         self.intents = Intents(next_intent, lambda: self._changes, self._learn_aggregates, self._has_left)
         # Leases of which nothing has been written yet.
         self._new: set[str] = set()
+        # Leases that were held, and were accepted in this step.
+        self._accepted: set[str] = set()
+        #: What is known of the requests that arrive.
+        self.arrivals = ArrivalBook({})
         # Documents of leases that have ended and are still being removed.
         self._leaving: dict[str, LeaseDocument] = {}
         #: Returns the message for filters that a lease has ended, or None. Arguments: the last value of the lease, the
@@ -159,7 +164,9 @@ class UnitOfWork:
         changes.instant = now
         changes.revenue += [record for lease in changes.leases.values() for record in self._revenue(lease)]
         refused = [lease_id for lease_id, lease in changes.leases.items() if self._was_refused(lease)]
+        self.arrivals.learn(self._granted({*self._new, *self._accepted} - {*refused}, changes), changes)
         self._new.clear()
+        self._accepted.clear()
         for lease_id in refused:
             request = changes.leases.pop(lease_id).request
             self._refusals[request.kind, request.origin, request.pool] += 1
@@ -197,6 +204,18 @@ class UnitOfWork:
             return lease.lease_id in self._new
         return lease.state is LeaseState.REJECTED and lease.started is None
 
+    def _granted(self, candidates: Set[str], changes: StoreChanges) -> list[LeaseRequest]:
+        """Return the requests that were granted in this step, in the order of their leases, without maintenances.
+
+        :param candidates: leases that are new and were not refused, or that were held and are accepted
+        """
+        return [
+            lease.request
+            for lease_id, lease in changes.leases.items()
+            if lease_id in candidates and not lease.is_offered and lease.request.nodes
+            if not self.documents[lease_id].maintenance
+        ]
+
     def _revenue(self, lease: Lease) -> list[RevenueRecord]:
         """Return the revenue record of a lease that has ended; empty if no price was involved."""
         price, most, pool = lease.grant.price, lease.request.max_price, lease.request.pool
@@ -232,6 +251,8 @@ class UnitOfWork:
             self._follow_counts(before, lease)
         if before is None:
             self._new.add(lease_id)
+        elif before.is_offered and not lease.is_offered and not lease.is_final:
+            self._accepted.add(lease_id)
         self.leases[lease_id] = lease
         self._changes.leases[lease_id] = lease
         state_before = LeaseState.NEW if before is None else before.state

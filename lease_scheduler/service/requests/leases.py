@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import HAS_ENDED, ID_IS_TAKEN, InvalidValueError, RefusedError
+from lease_scheduler.model.errors import HAS_ENDED, ID_IS_TAKEN, WITHDRAWN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import LeaseState
@@ -149,10 +149,12 @@ class Leases:
     def _again(self, lease: Document, *, offered: bool) -> Document | None:
         """Return the answer to a repeated request whose lease was already made, or None if the request is new.
 
-        :raises RefusedError: 409, another request has made a lease with this id
+        :raises RefusedError: 409, another request has made a lease with this id, or the request was given up
         """
         work, store, lease_id = self._site.work, self._site.store, lease["id"]
         if lease_id not in work.leases and not store.has_lease(lease_id):
+            if self._site.records.withdrawn.has(lease_id, work.now):
+                raise RefusedError(409, WITHDRAWN, "id", reason=RefusalReason.ID_TAKEN)
             return None
         document = work.documents.get(lease_id)
         digest = store.request_digest(lease_id) if document is None else document.request_digest
@@ -308,6 +310,21 @@ class Leases:
             ended_by = "an administrator" if by_provider else "its project"
             self._site.engine.end(lease_id, f"ended by {ended_by}", by_provider=by_provider)
             return {}
+
+    @answers(EngineRequests.withdraw_request)
+    def withdraw(self, context: Document, lease_id: str) -> Document:
+        """Give up the request with an id, which may still be on its way.
+
+        :raises RefusedError: 409, it has arrived, and its lease lives
+        """
+        site = self._site
+        with site.request(context):
+            lease = site.work.leases.get(lease_id)
+            if lease is not None and not lease.is_final:
+                raise RefusedError(409, "id: is that of a lease; end the lease instead", "id")
+            if lease is None and not site.store.has_lease(lease_id):
+                site.records.withdrawn.add(lease_id, context["project_id"], site.work.now, site.work.changes)
+        return {}
 
     @answers(EngineRequests.ready_lease)
     def ready(self, context: Document, lease_id: str) -> Document:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, select, update
 
+from lease_scheduler.records.site_state import SITE_STATE
 from lease_scheduler.store.sql.schema import FLOATING_IPS, HOSTS, LATENESS, LEASES, POLICY_STATE
 
 #: Tables of what pools have learnt -> columns of their primary keys besides the pool.
@@ -47,10 +48,13 @@ def _in_pool(table: Table, pool: str | None) -> ColumnElement[bool]:
 
 
 def _copy_learnt(connection: Connection, table: Table, key: tuple[str, ...], old: str, new: str) -> None:
-    """Give what one pool has learnt to another one, unless that has learnt the same."""
+    """Give what one pool has learnt to another one, unless that has learnt the same. What is of no pool stays."""
     columns = [table.c[name] for name in key]
+    is_of_site = SITE_STATE if table is POLICY_STATE else frozenset()
     known = {tuple(row) for row in connection.execute(select(*columns).where(table.c.pool == new))}
     for row in connection.execute(select(*columns).where(table.c.pool == old)).all():
+        if tuple(row[:2]) in is_of_site:
+            continue
         values: dict[str, Any] = dict(zip(key, row, strict=True))
         here = and_(table.c.pool == old, *(table.c[name] == value for name, value in values.items()))
         if tuple(row) in known:

@@ -17,7 +17,7 @@ from lease_scheduler.model.power import WATTS
 from lease_scheduler.records.calendar import CalendarIndex, HeldHosts, SiteVersion
 from lease_scheduler.records.history import EventPage
 from lease_scheduler.records.listing import LeaseEntry
-from lease_scheduler.store.sql import calendar, events, feeds, leases, subscriptions, trusts, views
+from lease_scheduler.store.sql import arrivals, calendar, events, feeds, leases, subscriptions, trusts, views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.pool_rows import host_power
@@ -225,6 +225,11 @@ class SqlReader:
         """Return the project of the feed whose secret has this digest, and the digest as it is stored, or None."""
         with self._connection() as connection:
             return feeds.owner(connection, digest)
+
+    def arrivals(self) -> dict[str, Document]:
+        """Return what is known of the requests that arrive, by their sort."""
+        with self._connection() as connection:
+            return arrivals.known(connection)
 
     # -- allocations -----------------------------------------------------------------------------------------
 

@@ -127,6 +127,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             "secret": service.secret(),
             "flow": "one",
             "peer": "one",
+            "request_id": "6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42",
             "floatingip_id": service.create("/v1/floatingips", "floatingip", _ADDRESS),
         }
     finally:

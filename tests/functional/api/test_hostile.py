@@ -225,8 +225,8 @@ _IDS += [
 
 
 #: Every project has a flow, whether it has leases or not.
-#: Flows and peers need not exist to be given a weight or limits.
-_ANY_NAME = ("{flow}", "{peer}")
+#: Flows and peers need not exist to be given a weight or limits, and requests not to be withdrawn.
+_ANY_NAME = ("{flow}", "{peer}", "{request_id}")
 _NAMED = [route for route in ROUTES if "{" in route.path and not route.path.endswith(_ANY_NAME)]
 
 

@@ -122,6 +122,37 @@ def test_origin(site: Site) -> None:
         assert site.ask(site.member, "DELETE", f"leases/{lease_id}").ok
 
 
+def test_for_whom_a_peer_asks(site: Site) -> None:
+    """Only a peer says so, and only it and those who see all hosts are told what the site has and does."""
+    said = {"on_behalf_of": {"project": "physics", "user": "ada"}, "path": ["east", "west"]}
+    newest = {"OpenStack-API-Version": "reservation latest"}
+
+    def create(user: User, **terms: Any) -> requests.Response:
+        headers = {"X-Auth-Token": site.token(user), **newest}
+        return site.send("POST", "v1/leases", headers, body_of(**terms))
+
+    made = create(site.peer, **said)
+    assert made.status_code == 201, made.text
+    lease = made.json()["lease"]
+    assert {key: lease[key] for key in said} == said
+    shown = _openstack(site, site.member, "lease", "show", lease["id"], "--all", "-f", "json")
+    assert {key: json.loads(shown.stdout)[key] for key in said} == said, shown.stderr
+    for key, value in said.items():
+        refused = create(site.member, **{key: value})
+        assert (refused.status_code, refused.json()["field"]) == (403, key)
+    refused = create(site.peer, path=["default"])
+    assert (refused.status_code, refused.json()["reason_code"]) == (409, "loop")
+    for user, origin, sees in (
+        (site.peer, site.peer.name, True),
+        (site.admin, None, True),
+        (site.member, None, False),
+    ):
+        headers = {"X-Auth-Token": site.token(user), **newest}
+        found = site.send("GET", "v1/member", headers).json()["member"]
+        assert (found["origin"], found["capacity"] is not None, found["load"] is not None) == (origin, sees, sees)
+    assert site.ask(site.member, "DELETE", f"leases/{lease['id']}").ok
+
+
 def test_host_in_use(site: Site) -> None:
     """The operator's command does not remove a host from the pool while a lease holds it."""
     lease = site.lease(site.member, nodes=[{"count": 2, "resources": {"VCPU": 8}}])

@@ -18,11 +18,13 @@ from lease_scheduler.model.attributes import (
     Attribute,
     Choice,
     Flag,
+    Keyed,
     Pairs,
     Part,
     Probability,
     Span,
     Text,
+    Texts,
     Whole,
 )
 from lease_scheduler.records.attributes import ATTRIBUTES
@@ -47,7 +49,8 @@ names = first,second
 hosts = *2
 """
 
-_GIVEN = [each for each in ATTRIBUTES if each.given is not None]
+#: Nobody is a peer on an embedded service.
+_GIVEN = [each for each in ATTRIBUTES if each.given is not None and not each.of_peers]
 _CHANGED = [each for each in ATTRIBUTES if each.changed is not None]
 _SHOWN = [each for each in ATTRIBUTES if each.shown is not None]
 #: Attributes that go with others, and these.
@@ -74,7 +77,7 @@ def _values(attribute: Attribute) -> tuple[Any, Any]:
             return 0.95, 0.9
         case Text():
             return f"the {attribute.name}", f"another {attribute.name}"
-        case Pairs():
+        case Pairs() | Texts() | Keyed():
             return {"ticket": "7"}, {"note": "8"}
         case Choice():
             first, second = [word for word in attribute.kind.texts if word != attribute.plain(attribute.default)][:2]

@@ -49,21 +49,8 @@ def state(site: SiteBehind, lease_id: str) -> LeaseState:
     return found.state
 
 
-class SubmittingContract:
-    """Members that grant leases without holds."""
-
-    def test_it_describes_itself(self, site: SiteBehind) -> None:
-        found = site.member.describe()
-        assert isinstance(found, MemberDescription)
-        assert found.capacity[VCPU] == HOSTS * VCPUS
-        assert {Verb.SUBMIT, Verb.CHANGE, Verb.END, Verb.SHOW, Verb.QUOTE} <= found.verbs
-
-    def test_a_quote_holds_nothing(self, site: SiteBehind) -> None:
-        ask = site.ask()
-        found = bid(site.member.quote(ask))
-        assert (found.lease_id, found.start, found.held_until) == (ask.ask_id, ask.terms.start, None)
-        assert bid(site.member.quote(site.ask(start=ask.terms.start))).start == ask.terms.start
-        assert reason(site.member.show(ask.ask_id)) is FederationReason.UNKNOWN
+class TryingContract:
+    """Members of which it is only known what they grant when they have granted it."""
 
     def test_submitted_twice_it_is_one_lease(self, site: SiteBehind) -> None:
         ask = site.ask()
@@ -79,18 +66,6 @@ class SubmittingContract:
         bid(site.member.submit(ask))
         other = replace(ask, terms=replace(ask.terms, duration=HOUR))
         assert reason(site.member.submit(other)) is RefusalReason.ID_TAKEN
-
-    def test_refusals_have_codes_and_alternatives(self, site: SiteBehind) -> None:
-        assert reason(site.member.submit(site.ask(HOSTS + 1))) is RefusalReason.SIZE
-        ask = site.ask()
-        bid(site.member.submit(ask))
-        late = site.member.submit(site.ask(start=ask.terms.start))
-        assert reason(late) is RefusalReason.CAPACITY
-        assert isinstance(late, Refusal)
-        for near in late.alternatives:
-            assert near.member == site.member.name
-            assert near.end > near.start
-        assert late.alternatives
 
     def test_what_ended_stays_ended_under_its_id(self, site: SiteBehind) -> None:
         ask = site.ask()
@@ -131,6 +106,35 @@ class SubmittingContract:
             ask = site.ask(1)
             early = replace(ask, terms=replace(ask.terms, submitted=ask.terms.submitted + seconds))
             assert bid(site.member.submit(early)).start == ask.terms.start
+
+
+class SubmittingContract(TryingContract):
+    """Members that grant leases without holds."""
+
+    def test_it_describes_itself(self, site: SiteBehind) -> None:
+        found = site.member.describe()
+        assert isinstance(found, MemberDescription)
+        assert found.capacity[VCPU] == HOSTS * VCPUS
+        assert {Verb.SUBMIT, Verb.CHANGE, Verb.END, Verb.SHOW, Verb.QUOTE} <= found.verbs
+
+    def test_a_quote_holds_nothing(self, site: SiteBehind) -> None:
+        ask = site.ask()
+        found = bid(site.member.quote(ask))
+        assert (found.lease_id, found.start, found.held_until) == (ask.ask_id, ask.terms.start, None)
+        assert bid(site.member.quote(site.ask(start=ask.terms.start))).start == ask.terms.start
+        assert reason(site.member.show(ask.ask_id)) is FederationReason.UNKNOWN
+
+    def test_refusals_have_codes_and_alternatives(self, site: SiteBehind) -> None:
+        assert reason(site.member.submit(site.ask(HOSTS + 1))) is RefusalReason.SIZE
+        ask = site.ask()
+        bid(site.member.submit(ask))
+        late = site.member.submit(site.ask(start=ask.terms.start))
+        assert reason(late) is RefusalReason.CAPACITY
+        assert isinstance(late, Refusal)
+        for near in late.alternatives:
+            assert near.member == site.member.name
+            assert near.end > near.start
+        assert late.alternatives
 
     def test_a_lease_of_each_kind_runs_and_ends(self, site: SiteBehind) -> None:
         now = site.now()
@@ -230,6 +234,13 @@ class HoldingContract:
         assert isinstance(site.member.hold(ask, until), Refusal)
         bid(site.member.hold(site.ask(start=ask.terms.start), until))
 
+    def test_a_hold_that_arrives_after_its_rejection_is_refused(self, site: SiteBehind) -> None:
+        ask, until = site.ask(), site.now() + LONG
+        assert site.member.reject(ask.ask_id) == Released()
+        assert isinstance(site.member.hold(ask, until), Refusal)
+        assert isinstance(site.member.submit(ask), Refusal)
+        bid(site.member.hold(site.ask(start=ask.terms.start), until))
+
     def test_the_end_of_a_hold_gives_it_back(self, site: SiteBehind) -> None:
         ask = site.ask()
         bid(site.member.hold(ask, site.now() + LONG))
@@ -269,5 +280,17 @@ class HoldingContract:
         site.wait(lambda: state(site, ask.ask_id) is LeaseState.ACTIVE)
 
 
-class MemberContract(SubmittingContract, EventsContract, HoldingContract):
+class LateContract:
+    """Members that remember which requests were given up before they arrived."""
+
+    def test_a_request_that_arrives_after_its_end_is_refused(self, site: SiteBehind) -> None:
+        """The client has given it up, when it had no answer in time."""
+        ask = site.ask()
+        assert site.member.end(ask.ask_id) == Released()
+        assert isinstance(site.member.submit(ask), Refusal)
+        assert reason(site.member.show(ask.ask_id)) is FederationReason.UNKNOWN
+        bid(site.member.submit(site.ask(start=ask.terms.start)))
+
+
+class MemberContract(SubmittingContract, EventsContract, HoldingContract, LateContract):
     """Members that can be asked for everything."""

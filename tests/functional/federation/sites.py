@@ -31,6 +31,8 @@ clock_speed = 60
 [service]
 quote_lifetime = 86400
 """
+#: What a node needs that fills a host.
+WHOLE = Resources({VCPU: VCPUS})
 #: For sites that are silent.
 IMPATIENT = Timeouts(1.0, dict.fromkeys(Verb, 1.0))
 
@@ -42,12 +44,14 @@ class SiteBehind:
     :ivar member: the member
     :ivar now: returns the present instant by the clock of the site
     :ivar wait: lets time pass until a condition holds
+    :ivar size: what each node of an ask needs
     :ivar asked: ids of all leases that were asked for
     """
 
     member: Member
     now: Callable[[], int]
     wait: Callable[[Callable[[], bool]], object]
+    size: Resources = WHOLE
     asked: list[str] = field(default_factory=list)
 
     def ask(self, count: int = HOSTS, kind: LeaseKind = LeaseKind.RESERVATION, hours: int = 2, **terms: Any) -> Ask:
@@ -55,9 +59,7 @@ class SiteBehind:
         now = self.now()
         if kind is LeaseKind.RESERVATION:
             terms.setdefault("start", now + 24 * HOUR)
-        asked = LeaseRequest(
-            str(uuid4()), kind, (NodeSet(count, Resources({VCPU: VCPUS})),), now, hours * HOUR, **terms
-        )
+        asked = LeaseRequest(str(uuid4()), kind, (NodeSet(count, self.size),), now, hours * HOUR, **terms)
         self.asked.append(asked.lease_id)
         return Ask(asked, now + HOUR)
 

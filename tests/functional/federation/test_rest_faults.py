@@ -115,7 +115,7 @@ def test_errors_that_are_not_about_the_request_are_no_refusal(
     ask = site.ask(1)
     bid(site.member.hold(ask, site.now() + LONG))
     server.harms = dict.fromkeys([("POST", "", ""), ("PUT", "", ""), ("GET", f"{ask.ask_id}/history", "")], harm)
-    server.harms |= {("GET", "/os-hosts", ""): harm, ("GET", "/events", ""): harm, ("GET", ask.ask_id, ""): harm}
+    server.harms |= {("GET", "/member", ""): harm, ("GET", "/events", ""): harm, ("GET", ask.ask_id, ""): harm}
     other = site.ask(1)
     answers = [
         harmed.describe(),

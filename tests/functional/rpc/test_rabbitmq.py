@@ -64,6 +64,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("sleep_host", {"host_id": "1"}),
     ("wake_host", {"host_id": "1"}),
     ("set_flow", {"name": "p", "weight": 2.5}),
+    ("withdraw_request", {"lease_id": "1"}),
     ("list_peers", {}),
     ("set_peer", {"name": "p", "limits": {"kinds": ["best-effort"], "max_share": 0.5}}),
     ("reconcile", {"dry_run": True}),

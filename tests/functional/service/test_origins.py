@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -31,6 +33,43 @@ def test_a_change_and_a_restart_keep_it(service: Service) -> None:
         service.leases.update({}, lease_id, {"end": end + 2 * HOUR})
         assert (service.view(lease_id)["origin"], service.view(lease_id)["name"]) == (origin, "renamed")
         assert service.site.work.leases[lease_id].request.origin == origin
+
+
+def test_for_whom_a_peer_asks_and_who_passed_it_on_stay_with_the_lease(service: Service) -> None:
+    said: dict[str, Any] = {"path": ["east", "west"], "on_behalf_of": {"project": "physics", "user": "ada"}}
+    of_peer = service.leases.create({}, service.document(origin=PEER, **said))["lease_id"]
+    local = service.leases.create({}, service.document())["lease_id"]
+    end = service.view(of_peer)["end"]
+    for restarted in (False, True):
+        service.leases.update({}, of_peer, {"end": end + (1 + restarted) * HOUR})
+        assert {key: service.view(of_peer)[key] for key in said} == said
+        assert {key: service.view(local)[key] for key in said} == dict.fromkeys(said)
+        assert service.site.work.leases[of_peer].request.on_behalf_of == said["on_behalf_of"]
+        assert service.site.work.documents[of_peer].path == ("east", "west")
+        service.restart()
+
+
+def test_arrivals_are_learnt_when_they_are_granted_and_known_after_a_restart(service: Service) -> None:
+    """What is refused, only held, or for maintenance, does not count."""
+    service.leases.create({}, service.document(origin=PEER))
+    service.leases.create({}, service.document())
+    with pytest.raises(RefusedError):
+        service.leases.create({}, service.document(9, origin=PEER))
+    start = service.clock.now() + 50 * HOUR
+    times: list[dict[str, Any]] = [
+        {"start": start + 2 * number * HOUR, "end": start + (2 * number + 1) * HOUR} for number in range(3)
+    ]
+    held = [service.leases.offer({}, service.document(origin=PEER, **each))["lease_id"] for each in times[:2]]
+    service.offers.accept({}, held[0])
+    service.offers.reject({}, held[1])
+    host: dict[str, Any] = {"resource_type": "physical:host", "hosts": ["compute-1"], "min": 1, "max": 1}
+    maintained = [{"id": str(uuid4()), "hypervisor_properties": "", "resource_properties": "", **host}]
+    service.leases.create({}, service.document(maintenance=True, reservations=maintained, **times[2]))
+    found = service.site.work.arrivals.known
+    assert {sort: each.number for sort, each in found.items()} == {"external local": 2, "local": 1}
+    assert service.reader.arrivals() == {sort: each.plain() for sort, each in found.items()}
+    service.restart()
+    assert service.site.work.arrivals.known == found
 
 
 def test_offers_and_counter_offers_have_that_of_the_request(service: Service) -> None:

@@ -21,6 +21,7 @@ from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.records.messages import Message
+from lease_scheduler.records.site_state import SITE_STATE
 from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import purge, schema
@@ -656,3 +657,19 @@ def test_what_is_in_no_pool_belongs_to_the_first_one(database: Engine) -> None:
     assert {each.pool for each in after.hosts} == {"general"}
     assert after.policy_state == {("general", "pricing", "adaptive"): {"a": {"drawn": 3}}}
     assert after.lateness == {("general", "start"): [7]}
+
+
+def test_what_is_of_the_whole_site_stays_in_no_pool(database: Engine) -> None:
+    """Limits of peers would be lost at every restart of a site with pools."""
+    _leading(database)
+    with database.begin() as connection:
+        for family, policy in sorted(SITE_STATE):
+            row = {"family": family, "policy": policy, "subject": "a", "state": {"number": 1}}
+            connection.execute(insert(schema.POLICY_STATE).values(row))
+    store = SqlStore(database)
+    store.take_over("another", 1)
+    before = store.load().policy_state
+    store.join_pool("general")
+    assert store.load().policy_state == before
+    assert before.keys() == {("", *each) for each in SITE_STATE}
+    assert SqlReader(database).arrivals() == {"a": {"number": 1}}

@@ -86,6 +86,7 @@ class Site(EngineRequests):
         self.feed_rows: dict[str, Document] = {}
         self.flows: dict[str, Document] = {}
         self.peers: dict[str, Document] = {}
+        self.known_arrivals: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
@@ -398,6 +399,10 @@ class Site(EngineRequests):
         self._called("show_budget", context, project_id)
         return {"budget": copy.deepcopy(self.budget_lines)}
 
+    def withdraw_request(self, context: Document, lease_id: str) -> Document:
+        self._called("withdraw_request", context, lease_id)
+        return {}
+
     def list_peers(self, context: Document) -> Document:
         self._called("list_peers", context)
         use = {"leases": 1, "nodes": 2, "share": 0.25, "node_hours": 4.0, "offers": 0, "cost": 1.5}
@@ -539,6 +544,9 @@ class Site(EngineRequests):
 
     def host(self, host_id: str) -> Document | None:
         return self.host_rows.get(host_id)
+
+    def arrivals(self) -> dict[str, Document]:
+        return self.known_arrivals
 
     def host_properties(self) -> list[Document]:
         names = sorted({name for host in self.host_rows.values() for name in host["properties"]})

@@ -78,7 +78,14 @@ class TestMicroversions:
     def test_a_route_is_404_before_its_microversion(self, app: Flask, route: Route) -> None:
         before = f"1.{route.since.minor - 1}"
         path = route.path.format(
-            lease_id="x", series_id="x", subscription_id="x", feed_id="x", flow="x", host_id="x", peer="x"
+            lease_id="x",
+            series_id="x",
+            subscription_id="x",
+            feed_id="x",
+            flow="x",
+            host_id="x",
+            peer="x",
+            request_id="x",
         )
         answer = Client(app, before).send(route.method, path)
         assert answer.status_code == 404
@@ -115,7 +122,7 @@ class TestOptions:
         methods = {route.method for route in ROUTES if route.path == path}
         names = (
             *("lease_id", "series_id", "subscription_id", "host_id", "property_name", "floatingip_id"),
-            *("feed_id", "secret", "flow", "peer"),
+            *("feed_id", "secret", "flow", "peer", "request_id"),
         )
         there = path.format(**dict.fromkeys(names, "x"))
         answer = app.test_client().options(there, headers={"OpenStack-API-Version": "reservation latest"})

@@ -15,6 +15,8 @@ def _transition(sequence: int) -> MemberTransition:
 def test_events_are_asked_for_after_the_latest_one() -> None:
     assert Events(3).latest == 3
     assert Events(3, (_transition(4), _transition(9))).latest == 9
+    assert Events(3, (_transition(4),), up_to=7).latest == 7
+    assert Events(3, up_to=7).latest == 7
 
 
 @pytest.mark.parametrize(
@@ -50,3 +52,8 @@ def test_a_load_that_cannot_be_is_refused(
 def test_a_member_has_a_speed() -> None:
     with pytest.raises(InvalidValueError, match="speed: must be more than 0, not 0"):
         MemberDescription(Resources({VCPU: 1}), speed=0)
+
+
+def test_a_member_has_looked_at_least_as_far_as_its_last_transition() -> None:
+    with pytest.raises(InvalidValueError, match="up_to: must be at least 4"):
+        Events(3, (_transition(4),), up_to=3)

@@ -16,7 +16,9 @@ NO_NAME = "-"
 #: Longest name of a flow: with the prefix of its entry it has to fit into a column of 255 characters.
 _LONGEST = 240
 
-_BY = ["project", "origin", "both"]
+_BY = ["project", "origin", "both", "behalf"]
+#: Values with which a project of a peer has a flow.
+_BY_PEER = ("both", "behalf")
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class FlowNames:
     """Names of flows.
 
     :ivar by: ``project``; ``origin``: each peer is one flow, and all local leases are one; ``both``: the projects of
-        each peer are flows of their own
+        each peer are flows of their own; ``behalf``: the same for the projects for which each peer asks
     :ivar default_weight: weight of flows for which none is set
     """
 
@@ -44,22 +46,27 @@ class FlowNames:
         project, peer = request.user or NO_NAME, request.origin or NO_NAME
         if self.by == "project":
             return _stored(project)
-        return _stored(peer if self.by == "origin" else f"{project}@{peer}")
+        if self.by == "origin":
+            return _stored(peer)
+        if self.by == "behalf" and request.on_behalf_of is not None:
+            project = request.on_behalf_of["project"]
+        return _stored(f"{project}@{peer}")
 
     def weight_of(self, name: str, weights: Mapping[str, float]) -> float:
         """Return the weight of a flow.
 
         :param weights: weights by name of the flow. A flow of a project of a peer without a weight has that of the
-            project
+            project, unless it is the peer that names the project
         """
         found = weights.get(name)
-        if found is None and self.by == "both":
-            found = weights.get(name.rpartition("@")[0])
+        project, _, peer = name.rpartition("@")
+        if found is None and (self.by == "both" or (self.by == "behalf" and peer == NO_NAME)):
+            found = weights.get(project)
         return self.default_weight if found is None else found
 
     def flows_of(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Return the weights of flows, without those of projects if each peer has its own flows of projects."""
-        return {name: weight for name, weight in weights.items() if self.by != "both" or "@" in name}
+        return {name: weight for name, weight in weights.items() if self.by not in _BY_PEER or "@" in name}
 
 
 def _stored(name: str) -> str:

@@ -27,6 +27,8 @@ def _type_of(kind: kinds.Kind) -> TypeEngine[Any]:
             return BigInteger()
         case kinds.Pairs():
             return JSON()
+        case kinds.Texts() | kinds.Keyed():
+            return JSON(none_as_null=True)
 
 
 LEASES = Table(

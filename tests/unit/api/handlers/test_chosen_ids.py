@@ -127,3 +127,12 @@ def test_a_repeated_hold_leaves_no_second_trust(
     monkeypatch.setattr(site, "offer_lease", held_before)
     assert client.post("/v1/quotes", _HELD, **_ADA).status_code == 200
     assert trusts.given == [trust]
+
+
+def test_a_request_is_given_up_by_its_id(member: Client, site: Site) -> None:
+    assert member.at("1.48").put(f"/v1/withdrawals/{_PLAIN['id'].upper()}", None).status_code == 204
+    ((name, context, asked),) = site.calls
+    assert (name, context["project_id"], asked) == ("withdraw_request", "red", _PLAIN["id"])
+    answer = member.at("1.48").put("/v1/withdrawals/7", None)
+    assert (answer.status_code, (answer.json or {})["field"]) == (400, "request_id")
+    assert len(site.calls) == 1

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.microversions import MAXIMUM
 from lease_scheduler.api.requests.lease import new_lease
-from lease_scheduler.cloud.peers.bodies import body_of, changes_of
+from lease_scheduler.cloud.peers.bodies import body_of, changes_of, passing_of
+from lease_scheduler.federation.asks import Ask, OnBehalfOf
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
@@ -123,6 +124,17 @@ _IMAGE = DiskImage("cirros", 100)
 def test_what_has_a_meaning_only_here_is_refused(terms: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidValueError, match=f"^{field}: "):
         body_of(_terms(**terms))
+
+
+def test_a_peer_says_what_it_knows_of_where_an_ask_comes_from() -> None:
+    ask = Ask(_terms(), _NOW)
+    assert passing_of(ask) == {}
+    assert passing_of(replace(ask, path=("east", "west"))) == {"path": ["east", "west"]}
+    for party, shown in (
+        (OnBehalfOf("physics"), {"project": "physics"}),
+        (OnBehalfOf("physics", "ada"), {"project": "physics", "user": "ada"}),
+    ):
+        assert passing_of(replace(ask, on_behalf_of=party)) == {"on_behalf_of": shown}
 
 
 _PRESENT = {"id": "r", "amount": 2, "resources": {VCPU: 4, MEMORY_MB: 1024}}

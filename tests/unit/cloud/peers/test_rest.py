@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import openstack
@@ -15,8 +15,8 @@ from requests.adapters import BaseAdapter
 from lease_scheduler.cloud.peers.rest import RestMember
 from lease_scheduler.cloud.peers.timeouts import Timeouts
 from lease_scheduler.federation.answers import Bid, FederationReason, Refusal, Released, Unanswered
-from lease_scheduler.federation.asks import Ask
-from lease_scheduler.federation.members import MemberDescription, Verb
+from lease_scheduler.federation.asks import Ask, OnBehalfOf
+from lease_scheduler.federation.members import Events, MemberDescription, Verb
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -37,10 +37,12 @@ class Site(BaseAdapter):
     """The REST interface of a site, without sockets.
 
     :ivar answers: (method, path after /v1) -> status and body
+    :ivar newest: its newest microversion
     :ivar calls: method, path, body and time-out of each request but those for versions
     """
 
     answers: dict[tuple[str, str], tuple[int, Any]] = field(default_factory=dict)
+    newest: str = "1.48"
     calls: list[tuple[str, str, Any, Any]] = field(default_factory=list)
 
     def send(self, request: Any, timeout: Any = None, **_: Any) -> requests.Response:  # type: ignore[override]
@@ -49,7 +51,7 @@ class Site(BaseAdapter):
         body: Any
         path = request.url.removeprefix(_URL).partition("?")[0]
         if path in ("", "/"):
-            version = {"id": "v1", "status": "CURRENT", "min_version": "1.0", "max_version": "1.47"}
+            version = {"id": "v1", "status": "CURRENT", "min_version": "1.0", "max_version": self.newest}
             status, body = 200, {"version": {**version, "links": [{"rel": "self", "href": _URL}]}}
         else:
             self.calls.append((request.method, path, json.loads(request.body or "null"), timeout))
@@ -101,7 +103,20 @@ def test_it_is_unanswered_as_long_as_it_is_not_given_back(site: Site, member: Re
     assert member.submit(_ask()) == Unanswered()
 
 
-def test_a_site_that_does_not_show_its_hosts_describes_the_rest(site: Site, member: RestMember) -> None:
+_SHOWN = {"name": "here", "origin": None, "verbs": list(Verb), "speed": 1.0, "capacity": None, "load": None}
+_MEMBER = ("GET", "/member")
+
+
+def test_a_site_that_does_not_show_its_capacity_describes_the_rest(site: Site, member: RestMember) -> None:
+    site.answers = {_MEMBER: (200, {"member": _SHOWN})}
+    assert member.describe() == MemberDescription(Resources({}))
+    assert [each[1] for each in site.calls] == ["/member"]
+    site.answers = {_MEMBER: (200, {"member": {**_SHOWN, "speed": -1.0}})}
+    assert member.describe() == Unanswered()
+
+
+def test_an_older_site_that_does_not_show_its_hosts_describes_the_rest(site: Site, member: RestMember) -> None:
+    site.newest = "1.47"
     site.answers = {("GET", "/os-hosts"): (403, {"error_code": 403, "error_message": "Policy doesn't allow it"})}
     assert member.describe() == MemberDescription(Resources({}))
 
@@ -181,3 +196,119 @@ def test_a_change_of_a_lease_that_has_started_leaves_its_start(
     assert isinstance(found, Bid)
     assert found.end == _NOW + 3_600
     assert set(site.calls[-1][2]) == sent
+
+
+_UNKNOWN = (404, {"error_code": 404, "error_message": "not found", "field": "lease_id"})
+
+
+def test_events_go_on_behind_those_of_others(site: Site, member: RestMember) -> None:
+    entry = {
+        "sequence": 4,
+        "lease_id": _ID,
+        "time": "2027-01-15T08:00:00Z",
+        "from": "new",
+        "to": "active",
+        "reason": "",
+    }
+    site.answers = {("GET", "/events"): (200, {"events": [entry], "next": 9, "more": False})}
+    found = member.events(3)
+    assert isinstance(found, Events)
+    assert ([each.sequence for each in found.transitions], found.latest) == ([4], 9)
+    site.answers = {("GET", "/events"): (200, {"events": [], "next": 9, "more": False})}
+    assert member.events(5) == Events(5, (), 9)
+    assert member.events(10) == Events(9)
+
+
+@pytest.mark.parametrize("give_up", ["end", "reject"])
+def test_a_lease_that_the_site_does_not_know_is_withdrawn(site: Site, member: RestMember, give_up: str) -> None:
+    site.answers = {("POST", f"/leases/{_ID}/action"): _UNKNOWN, ("PUT", f"/withdrawals/{_ID}"): (204, "")}
+    assert getattr(member, give_up)(_ID) == Released()
+    assert [each[:2] for each in site.calls] == [("POST", f"/leases/{_ID}/action"), ("PUT", f"/withdrawals/{_ID}")]
+
+
+def test_an_older_site_cannot_withdraw(site: Site, member: RestMember) -> None:
+    site.newest = "1.47"
+    site.answers = {("POST", f"/leases/{_ID}/action"): _UNKNOWN}
+    assert member.end(_ID) == Released()
+    assert len(site.calls) == 1
+
+
+def test_without_an_answer_to_the_withdrawal_nothing_is_released(site: Site, member: RestMember) -> None:
+    site.answers = {("POST", f"/leases/{_ID}/action"): _UNKNOWN}
+    assert member.end(_ID) == Unanswered()
+
+
+def test_a_lease_that_arrived_before_its_withdrawal_is_ended(site: Site, member: RestMember) -> None:
+    taken = (409, {"error_code": 409, "error_message": "id: is that of a lease; end the lease instead"})
+
+    class Late(dict[tuple[str, str], tuple[int, Any]]):
+        """The lease is there from the withdrawal on."""
+
+        def get(self, key: Any, default: Any = None) -> Any:
+            if key[0] == "PUT":
+                self[("POST", f"/leases/{_ID}/action")] = (200, {"lease": {**_LEASE, "state": "cancelled"}})
+                return taken
+            return super().get(key, default)
+
+    site.answers = Late({("POST", f"/leases/{_ID}/action"): _UNKNOWN})
+    assert member.end(_ID) == Released()
+    assert [each[0] for each in site.calls] == ["POST", "PUT", "POST"]
+
+
+_PASSED_ON = {"path": ["east"], "on_behalf_of": {"project": "physics"}}
+
+
+@pytest.mark.parametrize(("origin", "said"), [("east", _PASSED_ON), (None, {})])
+def test_only_a_peer_says_where_its_asks_come_from(
+    site: Site, member: RestMember, origin: str | None, said: dict[str, Any]
+) -> None:
+    site.answers = {
+        _MEMBER: (200, {"member": {**_SHOWN, "origin": origin}}),
+        ("POST", "/leases"): (201, {"lease": _LEASE}),
+    }
+    ask = replace(_ask(), path=("east",), on_behalf_of=OnBehalfOf("physics"))
+    for _ in range(2):
+        assert isinstance(member.submit(ask), Bid)
+        member.hold(ask, _NOW + 60)
+        member.quote(ask)
+    assert [each[1] for each in site.calls].count("/member") == 1
+    for method, _, body, _ in site.calls:
+        if method == "POST":
+            assert {key: body[key] for key in _PASSED_ON if key in body} == said
+
+
+def test_nothing_is_asked_of_a_site_that_does_not_say_whether_the_caller_is_a_peer(
+    site: Site, member: RestMember
+) -> None:
+    site.answers = {("POST", "/leases"): (201, {"lease": _LEASE})}
+    assert member.submit(replace(_ask(), path=("east",))) == Unanswered()
+    assert [each[1] for each in site.calls] == ["/member"]
+
+
+def test_a_loop_that_the_site_finds_is_told(site: Site, member: RestMember) -> None:
+    refused = {"error_code": 409, "error_message": "path: here has passed it on", "reason_code": "loop"}
+    site.answers = {_MEMBER: (200, {"member": {**_SHOWN, "origin": "east"}}), ("POST", "/leases"): (409, refused)}
+    answer = member.submit(replace(_ask(), path=("here", "east")))
+    assert isinstance(answer, Refusal)
+    assert answer.reason is RefusalReason.LOOP
+
+
+_NOT_OFFERED = (404, {"error": 404, "error_message": "a gateway does not offer this"})
+
+
+def test_a_gateway_neither_describes_itself_nor_withdraws(site: Site, member: RestMember) -> None:
+    hosts = (200, {"hosts": [{"vcpus": 8, "memory_mb": 0, "local_gb": 0, "reservable": True}]})
+    site.answers = {
+        _MEMBER: _NOT_OFFERED,
+        ("GET", "/os-hosts"): hosts,
+        ("POST", "/leases"): (201, {"lease": _LEASE}),
+        ("POST", f"/leases/{_ID}/action"): _UNKNOWN,
+        ("PUT", f"/withdrawals/{_ID}"): _NOT_OFFERED,
+    }
+    found = member.describe()
+    assert isinstance(found, MemberDescription)
+    assert found.capacity[VCPU] == 8
+    assert isinstance(member.submit(replace(_ask(), path=("east",))), Bid)
+    assert "path" not in site.calls[-1][2]
+    assert member.end(_ID) == Released()
+    assert [each[0] for each in site.calls[-2:]] == ["POST", "PUT"]

@@ -365,7 +365,7 @@ def test_an_ask_that_has_passed_the_gateway_is_refused() -> None:
     found = begin(ask(path=("north", "gateway", "south")), [Candidate("a")], Mode.BEST, RULES, 0)
 
     message = "gateway has passed this ask on already: north > gateway > south"
-    assert found == Refusal("gateway", FederationReason.LOOP, message)
+    assert found == Refusal("gateway", RefusalReason.LOOP, message)
 
 
 def test_an_ask_that_was_passed_on_too_often_is_refused() -> None:
@@ -373,7 +373,7 @@ def test_an_ask_that_was_passed_on_too_often_is_refused() -> None:
     assert isinstance(begin(ask(path=path), [Candidate("x")], Mode.BEST, RULES, 0), Negotiation)
     found = begin(ask(path=(*path, "e")), [Candidate("x")], Mode.BEST, RULES, 0)
     assert isinstance(found, Refusal)
-    assert found.reason is FederationReason.DEPTH
+    assert found.reason is RefusalReason.DEPTH
     assert "passed on 5 times, which is more than 4" in found.message
 
 

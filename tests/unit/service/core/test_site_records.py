@@ -27,7 +27,9 @@ def _host(number: int, out_until: int | None = None) -> HostRecord:
 
 def _records(*hosts: HostRecord) -> SiteRecords:
     empty: dict[str, Any] = {each.name: () for each in fields(Snapshot)}
-    return SiteRecords(Snapshot(**{**empty, "hosts": hosts, "private_properties": {}}), UnitOfWork(1))
+    return SiteRecords(
+        Snapshot(**{**empty, "hosts": hosts, "private_properties": {}, "policy_state": {}}), UnitOfWork(1)
+    )
 
 
 def test_hosts_out_of_service_are_known_after_a_restart_and_every_change() -> None:

@@ -143,6 +143,27 @@ def test_a_repeated_offer_is_the_same_offer(core: Any) -> None:
     assert (caught.value.code, caught.value.reason) == (409, RefusalReason.ID_TAKEN)
 
 
+def test_a_request_that_was_given_up_is_refused_when_it_arrives(core: Any) -> None:
+    document = _reservation(core)
+    for _ in range(2):
+        core.leases.withdraw({"project_id": "project"}, document["id"])
+    for make in (core.leases.create, core.leases.offer):
+        with pytest.raises(RefusedError, match="was given up") as caught:
+            make({}, document)
+        assert (caught.value.code, caught.value.field, caught.value.reason) == (409, "id", RefusalReason.ID_TAKEN)
+    assert core.leases.create({}, _reservation(core, 2))
+
+
+def test_a_lease_that_lives_is_ended_and_not_given_up(core: Any) -> None:
+    document = _reservation(core)
+    core.leases.create({}, document)
+    with pytest.raises(RefusedError, match="end the lease instead") as caught:
+        core.leases.withdraw({"project_id": "project"}, document["id"])
+    assert caught.value.code == 409
+    core.leases.end({}, document["id"])
+    assert core.leases.withdraw({"project_id": "project"}, document["id"]) == {}
+
+
 @pytest.mark.parametrize(("seconds", "held"), [(60, 60), (10 * HOUR, 300)])
 def test_an_offer_ends_when_its_project_says_so_at_the_latest(core: Any, seconds: int, held: int) -> None:
     now = core.clock.now()

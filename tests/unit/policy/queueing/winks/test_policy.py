@@ -440,7 +440,13 @@ def test_reports_tell_shares_positions_and_expected_starts(make_book: MakeBook) 
 
 
 @pytest.mark.parametrize(
-    ("by", "expected"), [("project", ("p", "p", "-")), ("origin", ("-", "x", "-")), ("both", ("p@-", "p@x", "-@-"))]
+    ("by", "expected"),
+    [
+        ("project", ("p", "p", "-")),
+        ("origin", ("-", "x", "-")),
+        ("both", ("p@-", "p@x", "-@-")),
+        ("behalf", ("p@-", "p@x", "-@-")),
+    ],
 )
 def test_flows_are_projects_or_peers(by: str, expected: tuple[str, str, str]) -> None:
     names = FlowNames.of(PolicyOptions({"winks_flows": by}))
@@ -450,6 +456,17 @@ def test_flows_are_projects_or_peers(by: str, expected: tuple[str, str, str]) ->
 
     assert tuple(map(names.flow_of, (local, replace(local, origin="x"), nobody))) == expected
     assert names.weight_of("p@x", {"p": 4.0}) == (4.0 if by == "both" else 1.0)
+
+
+def test_projects_for_which_a_peer_asks_are_flows_without_weights_of_projects_here() -> None:
+    names = FlowNames(by="behalf")
+    nodes = (NodeSet(1, Resources({VCPU: 1})),)
+    local = LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 1, user="p")
+    passed_on = replace(local, user="gateways", origin="x", on_behalf_of={"project": "p", "user": "ada"})
+    assert names.flow_of(passed_on) == "p@x"
+    weights = {"p": 4.0, "q@x": 3.0}
+    assert [names.weight_of(each, weights) for each in ("p@x", "p@-", "q@x")] == [1.0, 4.0, 3.0]
+    assert names.flows_of(weights) == {"q@x": 3.0}
 
 
 def test_names_of_flows_fit_into_the_database() -> None:
