@@ -9,11 +9,10 @@ from typing import NoReturn
 from lease_scheduler.engine.assurances import check_promise
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.late_hosts import late_hosts_held
-from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, with_max_price, within_budget
+from lease_scheduler.engine.prices import affordable, granted_anew, too_high, with_max_price, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.grant import Grant
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -85,7 +84,7 @@ class LeaseChanges:
             raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
         if under_way:
             value = self._counted(lease, value, now)
-        grant = self._grant(lease, value.request)
+        grant = granted_anew(self._state, lease, value.request)
         if grant.price != value.grant.price:
             value = self._state.put(replace(value, grant=grant))
         return Change(lease, value, staying(lease.request, value.request, give_up))
@@ -116,7 +115,7 @@ class LeaseChanges:
             raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
         lost = [old for key, old in before.items() if key != lease.lease_id and loses(old, after[key])]
         lost.sort(key=lambda old: old.sequence)
-        granted = replace(value, grant=self._grant(lease, value.request))
+        granted = replace(value, grant=granted_anew(self._state, lease, value.request))
         return granted, tuple(old.lease_id for old in lost)
 
     def _with_ranges(
@@ -143,11 +142,6 @@ class LeaseChanges:
         )
         return replace(ranged, nodes=nodes), None
 
-    def _grant(self, lease: Lease, terms: LeaseRequest) -> Grant:
-        pricing = self._state.policies.pricing
-        dearer = pricing.factor(terms) / pricing.factor(lease.request)
-        return at_its_rate(lease, terms, self._state.options.refund_share, dearer)
-
     def _too_dear(self, priced: Lease, terms: LeaseRequest, now: int) -> NoPlaceError:
         """Return the refusal of terms that cost more than ``max_price``, with the longest duration that would not."""
         price, retained, most = priced.grant.price, priced.grant.retained, terms.max_price
@@ -172,7 +166,7 @@ class LeaseChanges:
     ) -> Lease:
         """Check new terms of a lease, and return the lease with the price of the new terms, but its old terms."""
         check_promise(lease, terms)
-        lease = replace(lease, grant=self._grant(lease, terms))
+        lease = replace(lease, grant=granted_anew(self._state, lease, terms))
         if terms.lease_id != lease.lease_id:
             raise InvalidValueError("lease_id", f"must be {lease.lease_id}, not {terms.lease_id}")
         if lease.is_offered:

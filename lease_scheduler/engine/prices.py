@@ -74,6 +74,16 @@ def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0, de
     return replace(had, price=price + retained, retained=retained)
 
 
+def granted_anew(state: EngineState, lease: Lease, terms: LeaseRequest) -> Grant:
+    """Return the grant of a lease with the price of new terms, which is higher if they are less flexible.
+
+    :param state: has the pricing policy, and the share of a price that is paid back
+    """
+    pricing = state.policies.pricing
+    dearer = pricing.factor(terms) / pricing.factor(lease.request)
+    return at_its_rate(lease, terms, state.options.refund_share, dearer)
+
+
 def within_budget(request: LeaseRequest, rate: float, budget: float, start: int) -> tuple[Alternative, ...]:
     """Return the largest alternatives within a budget: fewer nodes, and a shorter duration.
 
