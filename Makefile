@@ -17,7 +17,7 @@ STATE := var
 # More than processors, because many tests wait for servers and clocks.
 TEST_PROCESSES ?= 4
 
-.PHONY: setup run simulate test lint types imports unit docs screenshot
+.PHONY: setup run run-sites simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges mutate experiment clean
 .PHONY: lab lab-down servers world openstack collect
 
@@ -31,6 +31,10 @@ $(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg 
 run: setup
 	@$(BIN)/lease-scheduler-embedded --state-path $(STATE) --host $(LEASE_SCHEDULER_HOST) --port $(LEASE_SCHEDULER_PORT) \
 		$(if $(filter-out 0,$(DEMO)),--demonstration,--fill-pool)
+
+# Three simulated sites and a gateway in front of them, on four ports from $(LEASE_SCHEDULER_PORT) on.
+run-sites: setup
+	@$(BIN)/python -m tools.run_sites --folder $(STATE)/sites --port $(LEASE_SCHEDULER_PORT)
 
 # A small OpenStack cloud with hypervisors that only pretend, to try the service on. LAB_OPTIONS="--hosts 8" and more:
 # see python -m tools.lab up --help

@@ -58,6 +58,7 @@ def build_app(
     login: Login | None = None,
     frame_ancestors: Sequence[str] = (),
     names: Names | None = None,
+    routes: tuple[Route, ...] = ROUTES,
 ) -> flask.Flask:
     """Return the WSGI application.
 
@@ -69,16 +70,17 @@ def build_app(
     :param login: logs users of the calendar page in; None if they need no login, or bring a token
     :param frame_ancestors: sites that may show the page in a frame, and hand it a session there
     :param names: knows the names of projects and users; None if identity is not checked
+    :param routes: what is served
     """
     access.register(enforcer)
-    services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts, names)
+    services = Services(settings, engine, reader, clock, enforcer, routes, trusts, names)
     app = flask.Flask("lease_scheduler.api", static_folder=None)
     app.url_rule_class = MatchedRule
     app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body
     app.url_map.merge_slashes = False
-    for route in ROUTES:
+    for route in routes:
         _add(app, route, services)
-    for path in dict.fromkeys(route.path for route in ROUTES):
+    for path in dict.fromkeys(route.path for route in routes):
         _add_options(app, path)
     add_page(app)
     add_routes(app, login, frame_ancestors)

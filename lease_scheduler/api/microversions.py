@@ -64,6 +64,7 @@ HISTORY: dict[str, str] = {
     "1.47": "Held quotes take an id and an expires_at, so that a retry is safe; entries of a history have a sequence.",
     "1.48": "Peers say for whom they ask (on_behalf_of, path), see what the site is (GET /member), and can withdraw "
     "requests (PUT /withdrawals).",
+    "1.49": "Behind a gateway, leases and quotes name their site; leases have site_lease_id and unreachable.",
 }
 
 VERSIONS: tuple[Version, ...] = tuple(microversion_parse.parse_version_string(text) for text in HISTORY)
@@ -72,7 +73,7 @@ V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9 = VERSIONS[:10]
 V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19 = VERSIONS[10:20]
 V1_20, V1_21, V1_22, V1_23, V1_24, V1_25, V1_26, V1_27, V1_28, V1_29 = VERSIONS[20:30]
 V1_30, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37, V1_38, V1_39 = VERSIONS[30:40]
-V1_40, V1_41, V1_42, V1_43, V1_44, V1_45, V1_46, V1_47, V1_48 = VERSIONS[40:49]
+V1_40, V1_41, V1_42, V1_43, V1_44, V1_45, V1_46, V1_47, V1_48, V1_49 = VERSIONS[40:50]
 
 
 def reaches(version: Version, since: str | None) -> bool:

@@ -16,6 +16,7 @@ from lease_scheduler.cmd import (
     blazar_import,
     calibrate,
     configuration,
+    gateway_reconcile,
     pools,
     reconcile,
     register,
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     groups = {
         "agent": "agents on compute hosts",
         "db": "the database",
+        "gateway": "a gateway to several sites",
         "host": "compute hosts of the site",
         "pool": "the hosts of the site as a whole, and its pools",
     }
@@ -107,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     whole.set_defaults(run=_pool_fill)
     pools.add_to(of["pool"])
     agent_list.add_to(of["agent"])
+    gateway_reconcile.add_to(of["gateway"])
     reconcile.add_to(commands)
     uninstall.add_to(commands)
     blazar_import.add_to(commands)

@@ -18,6 +18,8 @@ from lease_scheduler.api.guard import LocalOnly
 from lease_scheduler.api.health import Health, HealthPage
 from lease_scheduler.api.keystone_names import KeystoneNames
 from lease_scheduler.api.metrics import RequestMetrics
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.trusts import KeystoneTrusts
@@ -31,6 +33,7 @@ from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.records.trust_marks import TrustMark
 from lease_scheduler.rpc.client import RpcEngineClient
+from lease_scheduler.service.gateway.requests import GatewayRequests
 from lease_scheduler.store.sql.reader import SqlReader
 
 Application = Callable[..., Any]
@@ -47,7 +50,7 @@ _NAMES_TIMEOUT = 5.0
 
 def application(
     conf: cfg.ConfigOpts,
-    engine: RpcEngineClient,
+    engine: RpcEngineClient | GatewayRequests,
     reader: SqlReader,
     clock: WaitingClock,
     registry: CollectorRegistry | None = None,
@@ -55,6 +58,8 @@ def application(
     shows_metrics: bool = False,
     settings: ApiSettings | None = None,
     threads: int | None = None,
+    routes: tuple[Route, ...] = ROUTES,
+    acts_for_projects: bool = True,
 ) -> Application:
     """Return the WSGI application with everything in front of it: health check, token check and proxy headers.
 
@@ -62,10 +67,12 @@ def application(
     :param shows_metrics: whether any caller can read the registry at ``/metrics``
     :param settings: result of ``api_settings``, or a proxy of it if the settings may change; None to call it here
     :param threads: number of requests that the process serves at the same time; None for [api] threads
+    :param routes: what is served
+    :param acts_for_projects: whether the service does something in the names of projects, and so gets trusts from them
     :raises InvalidValueError: an option is wrong
     """
     settings = api_settings(conf) if settings is None else settings
-    trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
+    trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" and acts_for_projects else None
     trusts, names = None, None
     if trustee is not None:
         mark = TrustMark(conf.service.site, trustee.region_name)
@@ -78,7 +85,7 @@ def application(
 
         login = configured_login(conf, threads or conf.api.threads)
     app: Application = build_app(
-        settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf), names
+        settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf), names, routes
     )
     if settings.auth == "keystone":
         # The calendar page and the version documents need no token; the application refuses everything else.

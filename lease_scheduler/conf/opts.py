@@ -12,6 +12,7 @@ from lease_scheduler.conf import (
     blazar,
     enforcement,
     engine,
+    gateway,
     haizea,
     idle,
     image_transfer,
@@ -52,6 +53,7 @@ _MODULES = (
     accounting,
     agent,
     needs,
+    gateway,
 )
 
 

@@ -47,6 +47,9 @@ class LeaseDocument:
         lease; else None
     :ivar path: names of those that have passed the request on before it came here, the first one first; None if it came
         from no peer
+    :ivar site: name of the member of a federation that has granted the lease; None if this is no gateway
+    :ivar site_lease_id: id of the lease there
+    :ivar unreachable: whether that member does not answer at present
     :ivar reminded_start: start of which the project was reminded, or None
     :ivar extensions: how often and by how much the lease was extended since it was made or accepted
     """
@@ -80,6 +83,9 @@ class LeaseDocument:
         default=None, metadata=attribute(Texts(32, 255), "1.48", changed=None, is_notified=True, of_peers=True)
     )
     series_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.9", is_filtered=True))
+    site: str | None = field(default=None, metadata=attribute(Text(64), shown="1.49", is_computed=True))
+    site_lease_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.49", is_computed=True))
+    unreachable: bool = field(default=False, metadata=attribute(Flag(), shown="1.49", is_computed=True))
     degraded: bool = field(default=False, metadata=attribute(Flag(), shown="1.0", is_computed=True, is_notified=True))
     reservations: tuple[ReservationRecord, ...] = ()
     extensions: Extensions = field(default_factory=Extensions)

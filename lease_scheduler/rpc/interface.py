@@ -56,6 +56,9 @@ class EngineRequests:
         "preempted"}], "queue_position": int|null, "price": float|null, "pool": str|null,
         "approval": str|null, "reason_code": str|null}``. ``approval`` is why the lease would have to be approved, and
         ``reason_code`` a value of ``RefusalReason`` if it is not granted.
+
+        A gateway answers with ``preempted``, the number of leases, instead of ``preempts``, and also with ``site`` and
+        ``unanswered``, the names of the sites that did not answer.
         """
 
     def offer_lease(self, context: Document, lease: Document) -> Document:

@@ -90,6 +90,10 @@ class Lease(ReservationResource):
     #: Latest end, its deadline if nothing else is known; None if nothing is known
     latest_end = Body("latest_end")
     is_degraded = Body("degraded", type=bool)
+    #: Behind a gateway, the site that has granted it, its id there, and whether that site does not answer at present
+    site = Body("site")
+    site_lease_id = Body("site_lease_id")
+    is_unreachable = Body("unreachable", type=bool)
     is_maintenance = Body("maintenance", type=bool)
     on_end = Body("on_end")
     #: Short form of reservations in a request: count, vcpus, memory_mb and more
@@ -175,6 +179,9 @@ class Quote(ReservationResource):
     #: What would be left of the budgets of the project, as ``Budget`` has it; None if the site has none
     budget = Body("budget", type=list, list_type=dict)
     pool = Body("pool")
+    #: Behind a gateway, the site that would grant it, and the sites that did not answer
+    site = Body("site")
+    unanswered = Body("unanswered", type=list)
     #: Why the lease would have to be approved; None if it need not
     approval = Body("approval")
     #: What the lease would be promised, in words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 
 from lease_scheduler.api.request import Answer, ApiRequest
@@ -13,18 +14,33 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.policy.arrivals import KnownArrivals
 
+#: What a gateway cannot be asked to do: it holds nothing for longer than it negotiates.
+_NOT_OF_GATEWAYS = (Verb.HOLD, Verb.ACCEPT, Verb.REJECT)
+
 
 def show(request: ApiRequest) -> Answer:
     """Show what the site says of itself; its capacity and load only to peers and to callers who see the whole site."""
-    sees = request.caller.origin is not None or request.sees_site
+    if request.caller.origin is not None or request.sees_site:
+        return _shown(request, tuple(Verb), _capacity(request), _load(request))
+    return _shown(request, tuple(Verb))
+
+
+def show_gateway(request: ApiRequest) -> Answer:
+    """Show what a gateway says of itself, which has no hosts and learns no load."""
+    return _shown(request, tuple(verb for verb in Verb if verb not in _NOT_OF_GATEWAYS))
+
+
+def _shown(
+    request: ApiRequest, verbs: Sequence[Verb], capacity: dict[str, int] | None = None, load: Document | None = None
+) -> Answer:
     settings = request.services.settings
     shown = {
         "name": settings.site,
         "origin": request.caller.origin,
-        "verbs": [verb.value for verb in Verb],
+        "verbs": [verb.value for verb in verbs],
         "speed": settings.speed,
-        "capacity": _capacity(request) if sees else None,
-        "load": _load(request) if sees else None,
+        "capacity": capacity,
+        "load": load,
     }
     return Answer({"member": shown})
 

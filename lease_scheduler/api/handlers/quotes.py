@@ -25,6 +25,7 @@ from lease_scheduler.api.microversions import (
     V1_42,
     V1_43,
     V1_45,
+    V1_49,
 )
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
@@ -169,7 +170,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         "start": iso_date(found.get("start")),
         "end": iso_date(found.get("end")),
         "preempts": [lease_id for lease_id in preempted if _is_visible(request, lease_id)],
-        "preempted": len(preempted),
+        # A gateway knows how many they are, but not which.
+        "preempted": found.get("preempted", len(preempted)),
         "alternatives": show_alternatives(found.get("alternatives", []), request.version),
         "queue_position": found.get("queue_position"),
     }
@@ -200,6 +202,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["approval"] = found.get("approval")
     if request.version >= V1_43:
         shown["reason_code"] = found.get("reason_code")
+    if request.version >= V1_49:
+        shown |= {"site": found.get("site"), "unanswered": found.get("unanswered", [])}
     if request.sees_site and request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

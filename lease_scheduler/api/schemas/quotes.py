@@ -14,6 +14,7 @@ from lease_scheduler.api.microversions import (
     V1_42,
     V1_43,
     V1_47,
+    V1_49,
     Version,
 )
 from lease_scheduler.api.schemas import base, budget, leases
@@ -110,6 +111,9 @@ def one(version: Version) -> Schema:
     if version >= V1_43:
         properties["reason_code"] = base.MAYBE_REASON
         required.append("reason_code")
+    if version >= V1_49:
+        properties |= {"site": base.MAYBE_STRING, "unanswered": base.array(base.STRING)}
+        required += ["site", "unanswered"]
     return base.wrapped("quote", base.closed(properties, required))
 
 

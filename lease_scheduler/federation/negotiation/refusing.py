@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lease_scheduler.federation.answers import Alternative, Refusal
@@ -42,17 +43,25 @@ def final_refusal(record: Negotiation, most_alternatives: int = 3) -> FinalRefus
     :param most_alternatives: maximum number of alternatives
     """
     refusals = tuple(each.refusal for each in record.attempts if each.refusal is not None)
-    terms = record.ask.terms
-    alternatives = sorted(
-        (near for each in refusals for near in each.alternatives),
-        key=lambda near: (_missing(near, terms), near.start, near.price or 0.0),
-    )
     return FinalRefusal(
         refusals,
         tuple(each.member for each in record.attempts if each.refusal is None and each.is_unanswered),
         tuple(each.name for each in record.untried),
-        tuple(alternatives[:most_alternatives]),
+        best_alternatives(refusals, record.ask.terms, most_alternatives),
     )
+
+
+def best_alternatives(refusals: Iterable[Refusal], terms: LeaseRequest, most: int = 3) -> tuple[Alternative, ...]:
+    """Return the best alternatives of several refusals, in the order that ``final_refusal`` describes.
+
+    :param terms: the terms that were refused
+    :param most: maximum number of alternatives
+    """
+    alternatives = sorted(
+        (near for each in refusals for near in each.alternatives),
+        key=lambda near: (_missing(near, terms), near.start, near.price or 0.0),
+    )
+    return tuple(alternatives[:most])
 
 
 def _missing(near: Alternative, terms: LeaseRequest) -> int:

@@ -1,6 +1,8 @@
-"""Reading the transitions of leases."""
+"""Transitions of leases in the database."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -56,3 +58,17 @@ def page_of(connection: Connection, since: int, limit: int, project_id: str | No
     if not more or limit == 0:
         return EventPage(events, latest, more=False)
     return EventPage(events, events[-1].sequence, more=True)
+
+
+def row_of(transition: Transition) -> dict[str, Any]:
+    """Return the columns of a transition."""
+    actor = transition.actor
+    return {
+        "lease_id": transition.lease_id,
+        "instant": transition.instant,
+        "from_state": transition.before,
+        "to_state": transition.after,
+        "reason": transition.reason,
+        "user_id": None if actor is None else actor.user_id,
+        "project_id": None if actor is None else actor.project_id,
+    }

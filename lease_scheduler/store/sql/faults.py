@@ -6,6 +6,12 @@ import errno
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
+
+from oslo_db.exception import DBConnectionError, DBError
+from sqlalchemy.exc import OperationalError
+
+from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
 
 #: Message for errors of a database that cannot write because its disk is full.
 FULL = "the disk of the database is full; nothing can be written until there is room again"
@@ -23,6 +29,23 @@ _FULL_STATE = "53100"
 def is_full(error: BaseException) -> bool:
     """Return whether an error, or one of its causes, says that a disk is full."""
     return any(_says_full(each) for each in _chain(error))
+
+
+@contextmanager
+def in_plain_words() -> Iterator[None]:
+    """Turn errors of the database in the block into those that callers know.
+
+    :raises StoreFullError: the disk of the database is full
+    :raises StoreUnavailableError: the database does not answer
+    """
+    try:
+        yield
+    except (DBError, OperationalError) as error:
+        if is_full(error):
+            raise StoreFullError(FULL) from error
+        if not isinstance(error, DBConnectionError | OperationalError):
+            raise
+        raise StoreUnavailableError("the database does not answer") from error
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -7,19 +7,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from oslo_db.exception import DBConnectionError, DBError
 from sqlalchemy import Connection, Engine, Select, func, select
-from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
+from lease_scheduler.model.errors import StoreFullError
 from lease_scheduler.model.power import WATTS
 from lease_scheduler.records.calendar import CalendarIndex, HeldHosts, SiteVersion
 from lease_scheduler.records.history import EventPage
 from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.store.sql import arrivals, calendar, events, feeds, leases, subscriptions, trusts, views
 from lease_scheduler.store.sql.chunks import chunks
-from lease_scheduler.store.sql.faults import FULL, is_full
+from lease_scheduler.store.sql.faults import in_plain_words
 from lease_scheduler.store.sql.pool_rows import host_power
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -55,15 +53,8 @@ class SqlReader:
         :raises StoreFullError: the disk of the database is full
         :raises StoreUnavailableError: the database does not answer
         """
-        try:
-            with self._database.connect() as connection:
-                yield connection
-        except (DBError, OperationalError) as error:
-            if is_full(error):
-                raise StoreFullError(FULL) from error
-            if not isinstance(error, DBConnectionError | OperationalError):
-                raise
-            raise StoreUnavailableError("the database does not answer") from error
+        with in_plain_words(), self._database.connect() as connection:
+            yield connection
 
     def problem(self) -> str | None:
         """Return what is wrong with the database, or None. Wait for its answer without a limit.

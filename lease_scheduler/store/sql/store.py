@@ -27,6 +27,7 @@ from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import (
     capacity,
+    events,
     feeds,
     idleness,
     lease_writes,
@@ -249,21 +250,7 @@ class SqlStore(SqlMessages):
             connection.execute(delete(OPERATIONS).where(OPERATIONS.c.id.in_(chunk)))
         written: list[tuple[Insert, list[dict[str, Any]]]] = [
             (_INSERT_OPERATIONS, [rows.intent_values(intent, self.units) for intent in changes.begun]),
-            (
-                _INSERT_HISTORY,
-                [
-                    {
-                        "lease_id": transition.lease_id,
-                        "instant": transition.instant,
-                        "from_state": transition.before,
-                        "to_state": transition.after,
-                        "reason": transition.reason,
-                        "user_id": None if transition.actor is None else transition.actor.user_id,
-                        "project_id": None if transition.actor is None else transition.actor.project_id,
-                    }
-                    for transition in changes.transitions
-                ],
-            ),
+            (_INSERT_HISTORY, [events.row_of(transition) for transition in changes.transitions]),
             (_INSERT_USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
             (insert(REVENUE), [rows.revenue_values(record) for record in changes.revenue]),
             (insert(BREACHES), [rows.breach_values(record) for record in changes.breaches]),

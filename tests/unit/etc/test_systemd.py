@@ -63,7 +63,7 @@ def _installed(unit: Path, folder: Path) -> Path:
 
 
 def test_each_service_has_one() -> None:
-    names = ["lease-scheduler-agent", "lease-scheduler-api", "lease-scheduler-engine"]
+    names = ["lease-scheduler-agent", "lease-scheduler-api", "lease-scheduler-engine", "lease-scheduler-gateway"]
     assert [unit.stem for unit in _UNITS] == names
 
 

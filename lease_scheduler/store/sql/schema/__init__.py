@@ -12,6 +12,11 @@ from lease_scheduler.store.sql.schema.accounts import (
 from lease_scheduler.store.sql.schema.base import (
     METADATA,
 )
+from lease_scheduler.store.sql.schema.federation import (
+    FEDERATED_LEASES,
+    FOLLOWED_MEMBERS,
+    ROUTING_STATE,
+)
 from lease_scheduler.store.sql.schema.leases import (
     HISTORY,
     HOLDINGS,
@@ -42,8 +47,10 @@ __all__ = [
     "CACHED_IMAGES",
     "CAPACITY_CHANGES",
     "DELIVERIES",
+    "FEDERATED_LEASES",
     "FEEDS",
     "FLOATING_IPS",
+    "FOLLOWED_MEMBERS",
     "HISTORY",
     "HOLDINGS",
     "HOSTS",
@@ -58,6 +65,7 @@ __all__ = [
     "POLICY_STATE",
     "RESOURCE_PROPERTIES",
     "REVENUE",
+    "ROUTING_STATE",
     "SERIES",
     "SITES",
     "SUBSCRIPTIONS",

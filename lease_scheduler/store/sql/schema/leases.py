@@ -87,6 +87,7 @@ LEASES = Table(
     Column("updated_at", BigInteger),
     Column("deleted_at", BigInteger),
     Index(None, "series_id"),
+    Index(None, "site_lease_id"),
     Index(None, "deleted_at", "sequence"),
     Index(None, "project_id", "deleted_at", "sequence"),
     Index(None, "ended", "planned_end"),

@@ -168,6 +168,8 @@ class TestQuotes:
                 "budget": None,
                 "approval": None,
                 "reason_code": None,
+                "site": None,
+                "unanswered": [],
             }
         }
         assert len(site.views) == 2

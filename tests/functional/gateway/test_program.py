@@ -1,0 +1,210 @@
+"""The programs of a gateway, over two embedded sites."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.functional.embedded.rest import HEADERS, Rest, date, until
+from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.servers.reservation import ReservationService
+
+_SECONDS = 180.0
+HOSTS = 1
+
+
+def _command(name: str) -> list[str]:
+    """Return the command line of a program by the name of its module."""
+    return [sys.executable, "-c", f"from lease_scheduler.cmd.{name} import main; main()"]
+
+
+class GatewayProcess:
+    """``lease-scheduler-gateway`` over sites, without authentication.
+
+    :param folder: for its files
+    :param urls: addresses of the sites by name
+    """
+
+    def __init__(self, folder: Path, urls: dict[str, str]) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        clouds = "".join(_CLOUD.format(name=name, url=url) for name, url in urls.items())
+        (folder / "clouds.yaml").write_text(f"clouds:\n{clouds}")
+        self.configuration = folder / "gateway.conf"
+        self.configuration.write_text(
+            _CONFIGURATION.format(
+                port=self.port,
+                database=folder / "gateway.sqlite",
+                members=", ".join(f"{name}:cloud-{name}" for name in urls),
+            )
+        )
+        self.environment = os.environ | {"OS_CLIENT_CONFIG_FILE": str(folder / "clouds.yaml")}
+        self._process: OwnProcess | None = None
+
+    def manage(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run ``lease-scheduler-manage``."""
+        return subprocess.run(
+            [*_command("manage"), "--config-file", str(self.configuration), *words],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            env=self.environment,
+            check=False,
+        )
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        command = [*_command("gateway"), "--config-file", str(self.configuration)]
+        self._process = OwnProcess("gateway", command, self.folder / "gateway.log", self.environment)
+        wait_until(self._is_healthy, _SECONDS)
+
+    def _is_healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthcheck", timeout=5) as answer:
+                return int(answer.status) == 200
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def kill(self) -> None:
+        """Kill it."""
+        if self._process is not None:
+            self._process.kill()
+
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> requests.Response:
+        """Send a request."""
+        return requests.request(method, f"{self.url}/v1/{path}", json=body, headers=HEADERS, timeout=_SECONDS)
+
+
+_CLOUD = """
+  cloud-{name}:
+    auth_type: admin_token
+    auth:
+      endpoint: {url}/v1
+      token: anything
+    reservation_endpoint_override: {url}/v1
+"""
+_CONFIGURATION = """
+[api]
+auth_strategy = noauth
+port = {port}
+[database]
+connection = sqlite:///{database}
+[gateway]
+members = {members}
+poll = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ReservationService]]:
+    with ExitStack() as stack:
+        found = {}
+        for name in ("north", "south"):
+            settings = f"[simulated_cloud]\nhosts = {HOSTS}\n"
+            found[name] = service = ReservationService(tmp_path_factory.mktemp(name), configuration=settings)
+            stack.callback(service.kill)
+            service.start()
+            Rest(service).register(HOSTS)
+        yield found
+
+
+@pytest.fixture
+def gateway(sites: dict[str, ReservationService], tmp_path: Path) -> Iterator[GatewayProcess]:
+    made = GatewayProcess(tmp_path, {name: service.url for name, service in sites.items()})
+    assert made.manage("db", "sync").returncode == 0
+    made.start()
+    yield made
+    made.kill()
+    for service in sites.values():
+        for lease in Rest(service).get("leases?live=true")["leases"]:
+            Rest(service).ask("DELETE", f"leases/{lease['id']}")
+
+
+def _lease(sites: dict[str, ReservationService], name: str) -> dict[str, Any]:
+    now = Rest(sites["north"]).now()
+    return {
+        "name": name,
+        "start_date": date(now + 86_400),
+        "duration": "2h",
+        "nodes": [{"count": 1, "resources": {"VCPU": 8}}],
+    }
+
+
+def test_tenants_ask_once_and_get_a_lease_at_one_of_the_sites(
+    gateway: GatewayProcess, sites: dict[str, ReservationService]
+) -> None:
+    made = []
+    body = _lease(sites, "anywhere")
+    for site in sites:
+        answer = gateway.ask("POST", "leases", body)
+        assert answer.status_code == 201, answer.text
+        lease = answer.json()["lease"]
+        assert lease["site"] == site
+        at_site = Rest(sites[site]).get(f"leases/{lease['site_lease_id']}")["lease"]
+        assert (at_site["start_date"], at_site["end_date"]) == (lease["start_date"], lease["end_date"])
+        made.append(lease)
+    refused = gateway.ask("POST", "leases", body)
+    assert refused.status_code == 409
+    for site in sites:
+        assert f"{site}: " in refused.json()["error_message"]
+    quote = gateway.ask("POST", "quotes", body).json()["quote"]
+    assert (quote["granted"], quote["unanswered"]) == (False, [])
+    compared = gateway.manage("gateway", "reconcile", "--dry-run")
+    assert (compared.returncode, compared.stdout) == (0, "nothing differs\n"), compared.stderr
+    # What its site does with a lease is seen at the gateway.
+    first, second = made
+    Rest(sites["north"]).post(f"leases/{first['site_lease_id']}/action", {"end": {}})
+    until(lambda: gateway.ask("GET", f"leases/{first['id']}").json()["lease"]["state"] == "cancelled")
+    # A gateway that was killed knows its leases when it is back.
+    gateway.kill()
+    gateway.start()
+    assert gateway.ask("DELETE", f"leases/{second['id']}").status_code == 204
+    assert Rest(sites["south"]).get("leases?live=true")["leases"] == []
+
+
+def test_a_site_that_is_killed_is_out_of_reach_and_its_leases_are_not_lost(
+    gateway: GatewayProcess, sites: dict[str, ReservationService]
+) -> None:
+    body = _lease(sites, "mine")
+    lease = gateway.ask("POST", "leases", body).json()["lease"]
+    assert lease["site"] == "north"
+    sites["north"].kill()
+
+    def shown() -> dict[str, Any]:
+        found: dict[str, Any] = gateway.ask("GET", f"leases/{lease['id']}").json()["lease"]
+        return found
+
+    try:
+        until(lambda: shown()["unreachable"])
+        other = gateway.ask("POST", "leases", body)
+        assert other.json()["lease"]["site"] == "south"
+        assert gateway.manage("gateway", "reconcile", "--dry-run").returncode == 2
+    finally:
+        sites["north"].start()
+    until(lambda: not shown()["unreachable"])
+    assert shown()["state"] not in ("failed", "cancelled")
+
+
+def test_a_gateway_without_sites_does_not_start(tmp_path: Path) -> None:
+    made = GatewayProcess(tmp_path, {})
+    ended = subprocess.run(
+        [*_command("gateway"), "--config-file", str(made.configuration)],
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        env=made.environment,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "gateway.members: names no site" in ended.stderr
