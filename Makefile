@@ -47,7 +47,7 @@ lab-down: setup
 	@$(BIN)/python -m tools.lab down --folder $(STATE)/lab
 
 # One world of faults for each seed: make world SEED=7, or COUNT=20 for as many seeds. The same seed gives the same
-# history: Python's sets have a fixed order for that.
+# history.
 SEED ?= 1
 COUNT ?= 1
 DAYS ?= 0.125
@@ -55,7 +55,7 @@ HOSTS ?= 4
 TENANTS ?= 4
 CLOUD ?= nova
 world: setup
-	@PYTHONHASHSEED=0 $(BIN)/lease-scheduler-manage rehearse --seed $(SEED) --count $(COUNT) --days $(DAYS) \
+	@$(BIN)/lease-scheduler-manage rehearse --seed $(SEED) --count $(COUNT) --days $(DAYS) \
 		--hosts $(HOSTS) --tenants $(TENANTS) --cloud $(CLOUD) $(if $(FAULTS),--faults $(FAULTS))
 
 simulate: setup

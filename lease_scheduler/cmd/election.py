@@ -13,10 +13,11 @@ from tooz import ToozError, coordination
 from lease_scheduler.cmd.configuration import engine_name
 from lease_scheduler.cmd.wiring import database
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.service.core.leadership import SIGN_INTERVAL
 from lease_scheduler.store.sql.store import SqlStore
 
-#: Real seconds to wait for a sign of life, which the engine that leads gives every second, and between two checks.
-_PATIENCE = 2.0
+#: Real seconds to wait for a sign of life of the engine that leads, and between two checks.
+_PATIENCE = SIGN_INTERVAL + 1.0
 _PAUSE = 0.1
 
 _FIELD = "service.coordination_url"
@@ -54,7 +55,7 @@ def no_engine(conf: cfg.ConfigOpts) -> Iterator[None]:
 
 
 def engine_leads(conf: cfg.ConfigOpts) -> bool:
-    """Return whether an engine leads the site: it gives a sign of life within two seconds, or holds the lock."""
+    """Return whether an engine leads the site: it gives a sign of life within four seconds, or holds the lock."""
     store = SqlStore(database(conf), conf.service.site)
     first = store.sign_of_life()
     end = time.monotonic() + _PATIENCE

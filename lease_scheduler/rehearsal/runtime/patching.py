@@ -15,6 +15,7 @@ from typing import Any
 
 from lease_scheduler.rehearsal.runtime import current, threads
 from lease_scheduler.rehearsal.runtime.locks import GreenLock, GreenRLock
+from lease_scheduler.rehearsal.runtime.pools import POOLS
 from lease_scheduler.rehearsal.runtime.scheduler import Scheduler
 from lease_scheduler.rehearsal.runtime.substitutes import EVERYWHERE, IN_SERVICE
 
@@ -62,6 +63,8 @@ class Patches:
                 table = self._in_service if name.startswith(_SERVICE) else self._everywhere
                 self._replace_in_module(name, module, table)
         self._change(threading, "_counter", count(1).__next__)
+        for owner, attribute, value in POOLS:
+            self._change(owner, attribute, value)
 
     def restore(self) -> None:
         """Put everything back, also in modules that were loaded meanwhile."""

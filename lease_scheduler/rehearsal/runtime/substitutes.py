@@ -27,6 +27,7 @@ _URANDOM, _GETPID, _GETHOSTNAME = os.urandom, os.getpid, socket.gethostname
 _UTCNOW = timeutils.utcnow
 _COLLECT, _FREEZE, _UNFREEZE = gc.collect, gc.freeze, gc.unfreeze
 _DATETIME = real_datetime.datetime
+_WAIT = threading.Condition.wait.__code__
 
 
 def _time() -> float:
@@ -66,7 +67,10 @@ def _get_ident() -> int:
 
 
 def _make_lock() -> Any:
-    return _LOCK() if current.running() is None else GreenLock(_is_of_service())
+    if current.running() is None:
+        return _LOCK()
+    # The lock by which a condition waits is used by two threads, one after the other: a pause would change nothing.
+    return GreenLock() if sys._getframe(1).f_code is _WAIT else GreenLock(_is_of_service())
 
 
 def _make_rlock() -> Any:

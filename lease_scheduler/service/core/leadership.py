@@ -14,8 +14,11 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two attempts to get the lock, between two signs of life, and between two attempts to lead.
+#: Real seconds between two attempts to get the lock, and between two attempts to lead.
 _PAUSE = 1.0
+
+#: Real seconds between two signs of life, and between two looks at those of another engine.
+SIGN_INTERVAL = 3.0
 
 #: Real seconds without a sign of life after which another engine leads although it does not get the lock. A process
 #: that hangs keeps its lock while its connection exists, at least with files and MySQL.
@@ -56,20 +59,27 @@ class Silence:
     The engines need no common clock, because a sign of life is any change of a value.
 
     :param look: returns a value that changes while the other engine lives, or None if it is not known
+    :param interval: real seconds between two looks while the other engine lives
     """
 
-    def __init__(self, look: Callable[[], object]) -> None:
+    def __init__(self, look: Callable[[], object], interval: float = SIGN_INTERVAL) -> None:
         self._look = look
+        self._interval = interval
         self._seen: object = None
         self._since = monotonic()
+        self._has_sign = False
 
     def seconds(self) -> float:
         """Return the real seconds since the last change, or 0 if the value cannot be read, which proves nothing."""
+        if self._has_sign and monotonic() - self._since < self._interval:
+            return 0.0
         try:
             seen = self._look()
         except Exception:
             seen = None
-        if seen is None or seen != self._seen:
+        # Once a look has found no new sign, each call looks, so that the first one after it is not missed.
+        self._has_sign = seen is None or seen != self._seen
+        if self._has_sign:
             self._seen, self._since = seen, monotonic()
         return monotonic() - self._since
 
@@ -107,11 +117,12 @@ class Leadership:
 
     :param make_lock: makes the lock that all engines of the site share. Called again if the lock could not be released
     :param lead: builds and starts the leader. Its argument is the function to call when the leader cannot continue
-    :param heartbeat: gives a sign of life, and returns False if this engine must not continue. Called every second,
-        from before ``lead`` on
+    :param heartbeat: gives a sign of life, and returns False if this engine must not continue. Called regularly, from
+        before ``lead`` on
     :param look: returns a value that changes with every sign of life of the engine that leads, or None if no engine has
         led yet
     :param patience: real seconds without a sign of life after which the lock is ignored
+    :param interval: real seconds between two signs of life, and between two looks at those of another engine
     :ivar is_leading: set while this engine leads
     """
 
@@ -122,13 +133,15 @@ class Leadership:
         heartbeat: Callable[[], bool],
         look: Callable[[], object],
         patience: float = PATIENCE,
+        interval: float = SIGN_INTERVAL,
     ) -> None:
         self._make_lock = make_lock
         self._lock: Lock | None = None
         self._has_lock = False
         self._lead = lead
         self._heartbeat = heartbeat
-        self._silence = Silence(look)
+        self._silence = Silence(look, interval)
+        self._interval = interval
         self._patience = patience
         self._broken = Event()
         self.is_leading = Event()
@@ -227,9 +240,9 @@ class Leadership:
             with suppress(Exception):
                 # An engine that leads without the lock must take it before another engine does.
                 self._take()
-            return _PAUSE
+            return self._interval if self._has_lock else _PAUSE
 
-        worker = Worker("heartbeat", beat, _PAUSE, first=_PAUSE)
+        worker = Worker("heartbeat", beat, _PAUSE, first=self._interval if self._has_lock else _PAUSE)
         worker.start()
         try:
             yield

@@ -213,8 +213,8 @@ class SqlGateway:
             {each.lease_id: each.lease for each in written},
             {each.lease_id: each.document for each in written},
         )
-        versions = {each.lease_id: each.version for each in known}
-        lease_writes.write(connection, of_leases, revision, versions, _NO_UNITS)
+        before = {each.lease_id: lease_writes.WrittenLease(each.version) for each in known}
+        lease_writes.write(connection, of_leases, revision, before, _NO_UNITS)
         for each in written:
             if not each.version:
                 connection.execute(_INSERT, {"id": each.lease_id, **_values(each)})

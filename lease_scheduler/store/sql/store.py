@@ -41,6 +41,7 @@ from lease_scheduler.store.sql import (
     usage,
 )
 from lease_scheduler.store.sql.chunks import chunks
+from lease_scheduler.store.sql.lease_writes import WrittenLease
 from lease_scheduler.store.sql.messages import SqlMessages
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -101,7 +102,7 @@ class SqlStore(SqlMessages):
         self._site = site
         self._epoch = 0
         self._revision = 0
-        self._versions: dict[str, int] = {}
+        self._written: dict[str, WrittenLease] = {}
         self.units = Units()
 
     # -- taking over -------------------------------------------------------------------------------------
@@ -138,7 +139,8 @@ class SqlStore(SqlMessages):
         with self._database.begin() as connection:
             self._lock(connection)
             loaded = snapshot.load(connection, self._site)
-        self.units, self._versions = loaded.units, loaded.versions
+        self.units = loaded.units
+        self._written = {lease_id: WrittenLease(version) for lease_id, version in loaded.versions.items()}
         return loaded.snapshot
 
     def join_pool(self, pool: str) -> None:
@@ -192,17 +194,17 @@ class SqlStore(SqlMessages):
                 offered = capacity.offered(connection, changes.hosts, changes.floating_ips)
                 capacity.note(connection, changes.instant, offered_before, offered)
             self._write_properties(connection, changes)
-            versions = lease_writes.write(connection, changes, revision, self._versions, self.units)
+            written = lease_writes.write(connection, changes, revision, self._written, self.units)
             self._write_lists(connection, changes)
             self._write_cached_images(connection, changes)
             subscriptions.write(connection, changes)
             idleness.write(connection, changes)
             feeds.write(connection, changes)
         self._revision = revision
-        self._versions.update(versions)
+        self._written.update(written)
         for lease_id, lease in changes.leases.items():
             if lease.is_final:
-                self._versions.pop(lease_id, None)
+                self._written.pop(lease_id, None)
         return revision
 
     def _write_hosts(self, connection: Connection, changes: StoreChanges) -> None:
@@ -370,7 +372,8 @@ class SqlStore(SqlMessages):
 
     def version(self, lease_id: str) -> int | None:
         """Return the version of a live lease, or None."""
-        return self._versions.get(lease_id)
+        found = self._written.get(lease_id)
+        return None if found is None else found.version
 
     @property
     def epoch(self) -> int:

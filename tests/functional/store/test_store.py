@@ -4,7 +4,7 @@ import threading
 from dataclasses import fields, replace
 
 import pytest
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Engine, event, func, insert, select, update
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.breach import Breach, BreachKind
@@ -105,6 +105,35 @@ def test_a_lease_that_is_written_again_replaces_all_that_belonged_to_it(database
     view = SqlReader(database).lease(lease.lease_id)
     assert view is not None
     assert (view["version"], view["state"]) == (2, "active")
+
+
+def test_what_has_not_changed_of_a_lease_is_not_written_again(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    document = values.document(lease)
+    store.commit(values.changes_of(lease, document))
+    statements: list[str] = []
+    event.listen(database, "before_cursor_execute", lambda *said: statements.append(said[2]))
+
+    def write(writer: SqlStore, **new: object) -> set[str]:
+        again = StoreChanges(25)
+        again.leases = {lease.lease_id: replace(lease, **new)}  # type: ignore[arg-type]
+        again.documents = {lease.lease_id: document}
+        statements.clear()
+        writer.commit(again)
+        return {
+            table for table in ("holdings", "lease_reservations") if any(f" {table} " in each for each in statements)
+        }
+
+    assert write(store, reason="something else") == set()
+    assert write(store, holdings=lease.holdings[1:]) == {"holdings"}
+    assert write(store) == {"holdings"}
+    # Another engine does not know what the first one has written.
+    later = _leading(database)
+    assert write(later) == {"holdings", "lease_reservations"}
+    assert write(later) == set()
+    assert _leading(database).load().leases == (lease,)
 
 
 def test_a_lease_that_is_over_is_not_loaded_but_still_shown(database: Engine) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,28 +49,8 @@ def _response(request: requests.PreparedRequest, answer: Answer) -> requests.Res
     made.request = request
     content = b"" if answer.body is None else json.dumps(answer.body).encode()
     made.headers.update({"Content-Type": "application/json", "Content-Length": str(len(content)), **answer.headers})
-    made.raw = io.BytesIO(content)
+    # As if it was read already, which makes one copy less.
+    made._content, made._content_consumed = content, True
     made.reason = HTTPStatus(answer.status).phrase
     made.encoding = "utf-8"
     return made
-
-
-@contextmanager
-def installed(adapter: CloudAdapter) -> Iterator[None]:
-    """Within the block, every session of ``requests`` reaches a model at its URLs. Other URLs stay as they are."""
-    get_adapter, merge = requests.Session.get_adapter, requests.Session.merge_environment_settings
-
-    def adapter_for(session: requests.Session, url: str) -> BaseAdapter:
-        return adapter if adapter.serves(url) else get_adapter(session, url)
-
-    def settings_for(session: requests.Session, url: str, *said: Any) -> Any:
-        # To look for proxies in the environment takes longer than the whole answer.
-        return {"proxies": {}} if adapter.serves(url) else merge(session, url, *said)
-
-    requests.Session.get_adapter = adapter_for  # type: ignore[method-assign,assignment]
-    requests.Session.merge_environment_settings = settings_for  # type: ignore[method-assign,assignment]
-    try:
-        yield
-    finally:
-        requests.Session.get_adapter = get_adapter  # type: ignore[method-assign]
-        requests.Session.merge_environment_settings = merge  # type: ignore[method-assign]

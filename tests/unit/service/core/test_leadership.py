@@ -7,7 +7,8 @@ from threading import Event
 
 import pytest
 
-from lease_scheduler.service.core.leadership import Leadership
+from lease_scheduler.service.core import leadership as tested
+from lease_scheduler.service.core.leadership import Leadership, Silence
 
 _LIMIT = 20.0
 
@@ -44,7 +45,9 @@ class Site:
         self.closed = Event()
         self.on_broken: Callable[[], None] = lambda: None
         self.sign: object = None
-        self.leadership = Leadership(self.lock.make, self._lead, lambda: self.is_mine, lambda: self.sign, patience=1.5)
+        self.leadership = Leadership(
+            self.lock.make, self._lead, lambda: self.is_mine, lambda: self.sign, patience=1.5, interval=0.2
+        )
 
     def _lead(self, on_broken: Callable[[], None]) -> Site:
         self.led += 1
@@ -101,7 +104,34 @@ def test_a_lock_whose_owner_lives_counts(site: Site) -> None:
             often.set()
         return looks
 
-    site.leadership = Leadership(site.lock.make, site._lead, lambda: True, look, patience=1.5)
+    site.leadership = Leadership(site.lock.make, site._lead, lambda: True, look, patience=1.5, interval=0.2)
     site.leadership.start()
     assert often.wait(_LIMIT)
     assert site.led == 0
+
+
+def test_signs_of_life_are_looked_for_at_intervals_until_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, sign, looks = 0.0, 0, []
+    monkeypatch.setattr(tested, "monotonic", lambda: now)
+
+    def look() -> int:
+        looks.append(now)
+        return sign
+
+    silence = Silence(look, interval=3.0)
+    # The engine that leads gives a sign every second until the 7th.
+    found = {}
+    for second in range(12):
+        now, sign = float(second), min(second, 7)
+        found[second] = silence.seconds()
+    assert looks == [0.0, 3.0, 6.0, 9.0]
+    assert found[9] == 0.0
+
+    for second in range(12, 15):
+        now = float(second)
+        found[second] = silence.seconds()
+    assert looks[4:] == [12.0, 13.0, 14.0]
+    assert [found[second] for second in range(12, 15)] == [3.0, 4.0, 5.0]
+
+    now, sign = 15.0, 8
+    assert silence.seconds() == 0.0
