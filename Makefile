@@ -56,7 +56,9 @@ TENANTS ?= 4
 CLOUD ?= nova
 world: setup
 	@$(BIN)/lease-scheduler-manage rehearse --seed $(SEED) --count $(COUNT) --days $(DAYS) \
-		--hosts $(HOSTS) --tenants $(TENANTS) --cloud $(CLOUD) $(if $(FAULTS),--faults $(FAULTS))
+		--hosts $(HOSTS) --tenants $(TENANTS) --cloud $(CLOUD) $(if $(FAULTS),--faults $(FAULTS)) \
+		$(if $(VERBS),--verbs $(VERBS)) $(if $(ACTS),--acts $(ACTS)) $(if $(FATES),--fates $(FATES)) \
+		$(if $(CALM),--calm $(CALM)) $(if $(SHRINK),--shrink)
 
 simulate: setup
 	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20

@@ -29,6 +29,9 @@ SERVICE_USER, SERVICE_PROJECT = "lease-scheduler", "service"
 #: User and project of the operator.
 OPERATOR, OPERATIONS = "operator", "operations"
 
+#: Project of those who have no lease, and host that is in no pool.
+STRANGERS, SPARE = "strangers", "spare-1"
+
 #: Flavors: name -> MB, VCPUs, GB. Servers that have one of these are not preemptible.
 FLAVORS: Mapping[str, tuple[int, int, int]] = {"small": (1024, 1, 5), "large": (4096, 4, 20)}
 
@@ -82,17 +85,17 @@ class CloudSite:
 
     def _set_up(self) -> None:
         cloud = self.cloud
-        for host in self.hosts:
+        for host in (*self.hosts, SPARE):
             cloud.add_host(host, HostSize(8, 16_384, 200, 0, 1.0))
         for name, (ram, vcpus, disk) in FLAVORS.items():
             cloud.add_flavor(name, ram, vcpus, disk, id=name)
         cloud.add_flavor(SPOT, 1024, 1, 5, id=SPOT, extra_specs={"lease:preemptible": "true"})
         cloud.add_image(IMAGE, image_id=IMAGE)
-        for name in (SERVICE_PROJECT, OPERATIONS, *self.projects):
+        for name in (SERVICE_PROJECT, OPERATIONS, STRANGERS, *self.projects):
             cloud.add_project(name, name)
         cloud.add_user(SERVICE_USER, PASSWORD, {SERVICE_PROJECT: [ADMIN]}, SERVICE_USER)
         cloud.add_user(OPERATOR, PASSWORD, {OPERATIONS: [ADMIN]}, OPERATOR)
-        for name in self.projects:
+        for name in (STRANGERS, *self.projects):
             cloud.add_user(name, PASSWORD, {name: [MEMBER, READER]}, name)
 
     # -- requests --------------------------------------------------------------------------------------------

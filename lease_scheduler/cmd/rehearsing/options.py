@@ -5,6 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+#: Parts of the cast: name of the argument -> what it says.
+_CAST = {
+    "faults": "what goes wrong",
+    "verbs": "what tenants and strangers do",
+    "acts": "what operators do",
+    "fates": "what happens to hosts",
+}
+
 
 def rehearse_options(command: argparse.ArgumentParser) -> None:
     """Add the arguments to the command."""
@@ -20,7 +28,19 @@ def rehearse_options(command: argparse.ArgumentParser) -> None:
         help="the cloud that the engine simulates itself, which is faster, or a model of Keystone, Placement and Nova "
         "(default: simulated)",
     )
+    for name, what in _CAST.items():
+        command.add_argument(
+            f"--{name}", metavar="NAMES", help=f"{what}, separated by commas, or none (default: decided by the seed)"
+        )
     command.add_argument(
-        "--faults", metavar="NAMES", help="what goes wrong, separated by commas, or none (default: decided by the seed)"
+        "--calm",
+        type=float,
+        metavar="SECONDS",
+        help="simulated seconds after which nothing new goes wrong (default: three quarters of the time)",
+    )
+    command.add_argument(
+        "--shrink",
+        action="store_true",
+        help="if an invariant is broken, repeat the world with less in it until nothing more can be left out",
     )
     command.add_argument("--trace", type=Path, metavar="FILE", help="file to write the history to")

@@ -55,7 +55,11 @@ _REQUEST_THREADS = 4
 _FILE = "lease-scheduler.conf"
 
 #: Options that an operator changes while engines run: (group, option) -> values.
-_CHANGED: Mapping[tuple[str, str], Sequence[int]] = {
+_CHANGED: Mapping[tuple[str, str], Sequence[int | str]] = {
+    ("scheduling", "policy_preemption"): ("by-kind", "deadline", "mov", "ar-preempts-be", "no-preemption"),
+    ("scheduling", "policy_host_selection"): ("greedy", "packing", "worst-fit", "vector-fit"),
+    ("scheduling", "policy_mapper"): ("greedy", "spread"),
+    ("scheduling", "policy_queueing"): ("fifo", "priority", "edf"),
     ("engine", "preemption_warning"): (0, 60, 120),
     ("engine", "minutes_before_end"): (0, 10, 60),
     ("engine", "host_repair_time"): (600, 3_600),

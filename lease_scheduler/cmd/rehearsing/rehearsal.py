@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
+from lease_scheduler.cmd.rehearsing.casting import Cast
 from lease_scheduler.cmd.rehearsing.programs import ServicePrograms
-from lease_scheduler.rehearsal.actors.clients import Person, Rest
+from lease_scheduler.rehearsal.actors.bookings import Verb
+from lease_scheduler.rehearsal.actors.clients import Observed, Person, Rest
 from lease_scheduler.rehearsal.actors.hosts import HostFates
-from lease_scheduler.rehearsal.actors.operators import Operator
-from lease_scheduler.rehearsal.actors.tenants import Tenant, verbs
+from lease_scheduler.rehearsal.actors.operators import Office, Operator
+from lease_scheduler.rehearsal.actors.strangers import STRANGERS as STRANGE_VERBS
+from lease_scheduler.rehearsal.actors.tenants import VERBS, Tenant
+from lease_scheduler.rehearsal.disturbances import Disturbances
 from lease_scheduler.rehearsal.faults import catalogue
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.inspection import BrokenInvariantError, Inspection
 from lease_scheduler.rehearsal.invariants.facts import Violation
 from lease_scheduler.rehearsal.runtime.patching import Patches
 from lease_scheduler.rehearsal.runtime.trace import Trace
-from lease_scheduler.rehearsal.site import OPERATIONS, OPERATOR, CloudSite, cloud_in
+from lease_scheduler.rehearsal.site import OPERATIONS, OPERATOR, STRANGERS, CloudSite, cloud_in
 from lease_scheduler.rehearsal.story import Happening, Ledger, Story
 from lease_scheduler.rehearsal.world import World, WorldOptions, opened
 
-_DAY = 86_400.0
+DAY = 86_400.0
 
 #: Part of a world after which nothing new goes wrong.
-_CALM = 0.75
+CALM = 0.75
+
+#: Seconds within which an engine leads and the pool is filled.
+_BEGINNING = 120.0
 
 _PREFIX = "compute-"
 _VCPUS = 8
@@ -45,8 +53,8 @@ class Rehearsal:
     :ivar engines: number of engines
     :ivar pauses: see ``WorldOptions``
     :ivar with_nova: whether the cloud is the model with Keystone and Nova
-    :ivar faults: names of the faults; None for those of the seed. If it is empty, all hosts are well, too, and
-        operators change nothing
+    :ivar cast: who and what takes part
+    :ivar calm: simulated seconds after which nothing new goes wrong; None for three quarters of the time
     """
 
     seed: int
@@ -55,7 +63,8 @@ class Rehearsal:
     engines: int = 2
     pauses: float = 0.01
     with_nova: bool = False
-    faults: tuple[str, ...] | None = None
+    cast: Cast = field(default_factory=Cast)
+    calm: float | None = None
 
     def programs(self) -> ServicePrograms:
         """Return the programs of the service, for this number of hosts."""
@@ -71,9 +80,9 @@ class Rehearsal:
         """Return the options of the world."""
         return WorldOptions(self.seed, self.pauses, image)
 
-    def fault_names(self) -> tuple[str, ...]:
-        """Return the names of the faults."""
-        return catalogue.names_for(self.seed) if self.faults is None else self.faults
+    def drawn(self) -> Cast:
+        """Return the cast, with what the seed decides."""
+        return self.cast.drawn(self.seed, with_nova=self.with_nova)
 
     def people(self, staged: Stage) -> Operator:
         """Start engines, a REST service, and those who use it. Return the operator."""
@@ -81,17 +90,32 @@ class Rehearsal:
         for number in range(1, self.engines + 1):
             world.start_engine(f"control-{number}")
         world.start_api("control-1")
-        connect = (lambda: Person(OPERATOR, OPERATIONS)) if self.with_nova else lambda: Rest("admin")
         names = [f"{_PREFIX}{number}" for number in range(1, self.hosts + 1)]
-        operator = Operator(self.seed, connect, names, story, staged.programs.reload, with_nova=self.with_nova)
+        cast = self.drawn()
+
+        def office(random: Random) -> Office:
+            client = Person(OPERATOR, OPERATIONS) if self.with_nova else Rest("admin")
+            observed = Observed(client, "operator", staged.ledger)
+            return Office(observed, names, random, story, staged.disturbances, staged.programs.reload)
+
+        operator = Operator(self.seed, cast.acts or (), office)
         world.start("operator", "desk", operator.run)
-        known = verbs(self.seed, with_nova=self.with_nova)
-        for number in range(1, self.tenants + 1):
-            project = f"project-{number}"
-            client = (lambda it=project: Person(it, it)) if self.with_nova else lambda it=project: Rest(it)
-            tenant = Tenant(self.seed, project, client, known, story, staged.ledger)
-            world.start("tenant", f"desk-{number}", tenant.run)
+        verbs = {name: VERBS[name] for name in cast.verbs or () if name in VERBS}
+        projects = [f"project-{number}" for number in range(1, self.tenants + 1)]
+        people = [*((each, each) for each in projects), *((f"{each}-colleague", each) for each in projects[:1])]
+        for name, project in people:
+            self._start_tenant(staged, name, project, verbs)
+        if self.with_nova:
+            strange = {name: STRANGE_VERBS[name] for name in cast.verbs or () if name in STRANGE_VERBS}
+            self._start_tenant(staged, STRANGERS, STRANGERS, strange)
         return operator
+
+    def _start_tenant(self, staged: Stage, name: str, project: str, verbs: Mapping[str, tuple[Verb, float]]) -> None:
+        def client() -> Observed:
+            return Observed(Person(project, project) if self.with_nova else Rest(project), name, staged.ledger)
+
+        tenant = Tenant(self.seed, name, project, client, verbs, staged.story, staged.ledger)
+        staged.world.start("tenant", f"desk-{name}", tenant.run)
 
 
 @dataclass(frozen=True)
@@ -106,6 +130,7 @@ class Stage:
     programs: ServicePrograms
     story: Story
     ledger: Ledger
+    disturbances: Disturbances
 
 
 @contextmanager
@@ -123,7 +148,9 @@ def staged(
         site = None
         if rehearsal.with_nova:
             site = stack.enter_context(cloud_in(world, rehearsal.seed, rehearsal.hosts, rehearsal.tenants))
-        yield Stage(world, site, programs, Story(world.scheduler), Ledger(world.scheduler))
+        yield Stage(
+            world, site, programs, Story(world.scheduler), Ledger(world.scheduler), Disturbances(world.scheduler)
+        )
 
 
 @dataclass(frozen=True)
@@ -155,31 +182,33 @@ def run(
     :param patches: see ``opened``
     :param image: see ``staged``
     """
-    calm = 0.0 if rehearsal.faults == () else days * _DAY * _CALM
+    calm = days * DAY * CALM if rehearsal.calm is None else rehearsal.calm
     # Warnings of the service about what goes wrong are expected, and thousands.
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
         with staged(rehearsal, patches, image, trace) as stage:
-            return _played(rehearsal, stage, days * _DAY, calm)
+            return _played(rehearsal, stage, days * DAY, calm)
     finally:
         logging.disable(disabled)
 
 
 def _played(rehearsal: Rehearsal, stage: Stage, seconds: float, calm: float) -> Outcome:
     world, violation = stage.world, None
-    setting = Setting(rehearsal.seed, world, stage.story, stage.site, calm)
-    catalogue.switch_on(setting, rehearsal.fault_names())
+    cast = rehearsal.drawn()
+    stage.disturbances.add("beginning", _BEGINNING)
+    setting = Setting(rehearsal.seed, world, stage.story, stage.site, calm, stage.disturbances)
+    catalogue.switch_on(setting, cast.faults or ())
     operator = rehearsal.people(stage)
     if stage.site is not None:
-        HostFates(rehearsal.seed, world.scheduler, stage.site, stage.story, calm)
+        HostFates(rehearsal.seed, cast.fates or (), world.scheduler, stage.site, stage.story, stage.disturbances, calm)
 
     def rest() -> None:
         operator.is_done = True
         stage.story.tell("weather", "is good from now on")
 
     world.scheduler.call_later(calm, rest)
-    Inspection(world, stage.site, stage.ledger, calm)
+    Inspection(world, stage.site, stage.ledger, stage.disturbances, calm)
     try:
         world.run(seconds)
     except BrokenInvariantError as error:

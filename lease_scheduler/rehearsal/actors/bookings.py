@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from calendar import timegm
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Protocol
@@ -35,19 +36,27 @@ class Client(Protocol):
 class Desk:
     """A tenant at work: who they are, what they remember, and the random numbers that they decide by.
 
+    :param name: name of the person, with which the names of their leases begin; None for that of the project
     :ivar mine: ids of the leases that they believe to have, the latest last
+    :ivar past: ids of those that they have ended
+    :ivar sizes: lease -> number of its nodes
     :ivar held: ids of offers
     """
 
-    def __init__(self, client: Client, project: str, random: Random, story: Story, ledger: Ledger) -> None:
+    def __init__(
+        self, client: Client, project: str, random: Random, story: Story, ledger: Ledger, name: str | None = None
+    ) -> None:
         self.client, self.project, self.random, self.story, self.ledger = client, project, random, story, ledger
+        self.name = name or project
         self.mine: list[str] = []
+        self.past: list[str] = []
+        self.sizes: dict[str, int] = {}
         self.held: list[str] = []
         self._number = 0
 
     def tell(self, what: str, lease_id: str = "") -> None:
         """Add something to the story."""
-        self.story.tell(self.project, what, lease_id)
+        self.story.tell(self.name, what, lease_id)
 
     def some_lease(self) -> str | None:
         """Return one of the leases, or None if there is none."""
@@ -57,22 +66,38 @@ class Desk:
         """Return the terms of a lease that nobody has asked for before."""
         random, now = self.random, int(time.time())
         self._number += 1
-        kind, duration = random.choice(_KINDS), random.choice((120, 300, 900, 1_800, 3_600))
+        kind, duration = random.choice(_KINDS), random.choice((60, 120, 300, 900, 1_800, 3_600))
         nodes: dict[str, Any] = {
             "count": random.randint(1, 3),
             "resources": {"VCPU": random.choice((1, 2, 4, 8)), "MEMORY_MB": 1024, "DISK_GB": 5},
         }
         if random.random() < 0.3:
             nodes["exclusive"] = True
-        lease: dict[str, Any] = {"name": f"{self.project}-{self._number}", "kind": kind, "nodes": [nodes]}
+        lease: dict[str, Any] = {"name": f"{self.name}-{self._number}", "kind": kind, "nodes": [nodes]}
         if random.random() < 0.3 and kind == "best-effort":
             lease["preemption_mode"] = random.choice(("shelve", "suspend", "stop", "delete"))
         if kind == "reservation":
-            start = now + random.choice((60, 300, 1_800, 5_000))
+            start = now + random.choice((60, 120, 300, 900, 2_400))
             return lease | {"start_date": date(start), "end_date": date(start + duration)}
         if kind == "deadline":
             return lease | {"duration": duration, "deadline": date(now + 3 * duration + 7_200)}
         return lease | {"duration": duration}
+
+    def note(self, lease_id: str, terms: Mapping[str, Any]) -> None:
+        """Note a lease that the service has promised."""
+        now = time.time()
+        start = instant(terms["start_date"]) if "start_date" in terms else now
+        end = instant(terms["end_date"]) if "end_date" in terms else None
+        if terms["kind"] == "immediate":
+            end = now + terms["duration"]
+        self.ledger.has(lease_id, self.project, terms["name"], start, end)
+        self.mine.append(lease_id)
+        self.sizes[lease_id] = terms["nodes"][0]["count"]
+
+    def leave(self, lease_id: str) -> None:
+        """Note that a lease is over."""
+        self.mine.remove(lease_id)
+        self.past.append(lease_id)
 
     def create(self, lease: Mapping[str, Any]) -> requests.Response | None:
         """Ask for a lease with an id of its own, again and again until there is an answer that decides."""
@@ -103,8 +128,7 @@ def _book(desk: Desk) -> None:
         desk.tell(f"is refused {terms['kind']} {terms['name']}: {answer.status_code}")
         return
     lease = answer.json()["lease"]
-    desk.ledger.has(lease["id"], desk.project, terms["name"])
-    desk.mine.append(lease["id"])
+    desk.note(lease["id"], terms)
     nodes = terms["nodes"][0]
     size = "whole hosts" if nodes.get("exclusive") else f"nodes of {nodes['resources']['VCPU']} VCPU"
     desk.tell(f"has {terms['kind']} {terms['name']} ({lease['id']}): {nodes['count']} {size}", lease["id"])
@@ -167,7 +191,7 @@ def _ends(verb: str) -> Verb:
         if lease_id is not None:
             answer = _act(desk, lease_id, verb, {})
             if answer.status_code == 200:
-                desk.mine.remove(lease_id)
+                desk.leave(lease_id)
                 desk.ledger.ends(lease_id)
 
     return end
@@ -180,7 +204,7 @@ def _delete(desk: Desk) -> None:
         answer = desk.client.ask("DELETE", f"leases/{lease_id}")
         desk.tell(f"deletes {lease_id}: {answer.status_code}", lease_id)
         if answer.status_code in (204, 404):
-            desk.mine.remove(lease_id)
+            desk.leave(lease_id)
         if answer.status_code == 204:
             desk.ledger.ends(lease_id)
 
@@ -192,7 +216,7 @@ def _look(desk: Desk) -> None:
 
 #: Name -> verb, with the weight by which tenants choose it.
 BOOKINGS: Mapping[str, tuple[Verb, float]] = {
-    "book": (_book, 6.0),
+    "book": (_book, 10.0),
     "quote": (_quote, 1.0),
     "hold": (_hold, 1.5),
     "accept": (_accept, 2.0),
@@ -209,3 +233,8 @@ BOOKINGS: Mapping[str, tuple[Verb, float]] = {
 def date(instant: int) -> str:
     """Return an instant as ISO 8601."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(instant))
+
+
+def instant(text: str) -> float:
+    """Return the seconds since the epoch of an instant in ISO 8601, in UTC."""
+    return float(timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from lease_scheduler.rehearsal.cloud.nova.compute.processes import HypervisorCall, HypervisorError, Proceed
+from lease_scheduler.rehearsal.disturbances import Disturbances
 from lease_scheduler.rehearsal.runtime.scheduler import Scheduler
 from lease_scheduler.rehearsal.site import CloudSite
 from lease_scheduler.rehearsal.story import Story
@@ -29,16 +30,35 @@ _FAILS, _IS_LOST = 0.3, 0.3
 _SLOWNESS = 60.0
 
 
+#: Seconds for which it may go unnoticed that Nova has lost a command: until a lease needs the host.
+_UNNOTICED = 3_600.0
+
+
+def fates_for(seed: int) -> tuple[str, ...]:
+    """Return the names of what may happen to hosts with a seed."""
+    return chosen(seed, "hosts", tuple(FATES))
+
+
 class HostFates:
     """Decides what happens to hosts, by a stream of random numbers of its own.
 
+    :param fates: names from ``FATES``
     :param calm: true seconds since the world began after which all hosts are well
     """
 
-    def __init__(self, seed: int, scheduler: Scheduler, site: CloudSite, story: Story, calm: float) -> None:
+    def __init__(
+        self,
+        seed: int,
+        fates: Sequence[str],
+        scheduler: Scheduler,
+        site: CloudSite,
+        story: Story,
+        disturbances: Disturbances,
+        calm: float,
+    ) -> None:
         self._random: Random = stream(seed, "hosts")
         self._scheduler, self._site, self._story, self._calm = scheduler, site, story, calm
-        self._fates = chosen(seed, "hosts", tuple(FATES))
+        self._fates, self._disturbances = fates, disturbances
         self._now: dict[str, str] = {}
         computes = site.cloud.computes
         computes.hypervisor = self._hypervisor
@@ -59,6 +79,7 @@ class HostFates:
             if fate == "down":
                 self._site.cloud.computes.stop(host)
             seconds = min(self._random.uniform(*FATES[fate]), self._calm - self._scheduler.now)
+            self._disturbances.add(fate, self._scheduler.now + seconds, host)
             self._scheduler.call_later(seconds, lambda: self._recover(host))
         self._wait()
 
@@ -82,6 +103,9 @@ class HostFates:
         server = self._site.cloud.nova.servers[server_id]
         fate = self._now.get(server.host or server.planned or "")
         if fate == "deaf" and self._random.random() < _IS_LOST:
-            self._story.tell(server.host or "", f"never gets the message {method} of server {server_id}")
+            host = server.host or server.planned or ""
+            # Its server claims the host until somebody notices that Nova does nothing with it.
+            self._disturbances.add("lost command", self._scheduler.now + _UNNOTICED, host)
+            self._story.tell(host, f"never gets the message {method} of server {server_id}")
             return False
         return True

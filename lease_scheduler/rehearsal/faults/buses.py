@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lease_scheduler.rehearsal.faults.partition import half
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.broker import BrokerFaults, BusMessage
 from lease_scheduler.rehearsal.runtime.processes import Process
+from lease_scheduler.rehearsal.swarm import stream
 
 #: Probability in bad weather.
 _LOST, _LATE, _TWICE, _HINT_LOST = 0.2, 0.3, 0.2, 0.5
 
 #: Seconds: mean of an exponential distribution.
 _DELAY = 5.0
+
+#: Seconds between two starts of the broker: mean of an exponential distribution.
+_BETWEEN_RESTARTS = 3_000.0
 
 #: Sender of Nova's notifications.
 _NOVA = "nova."
@@ -106,3 +111,41 @@ class AbsentBroker(BrokerFaults):
     def is_away(self, process: Process) -> bool:
         """See ``BrokerFaults``."""
         return self._weather.is_bad()
+
+
+class RestartingBroker(BrokerFaults):
+    """The broker starts again, and has lost all messages in its queues."""
+
+    name = "broker-restart"
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting, self._random = setting, stream(setting.seed, "broker-restart")
+        self._wait()
+
+    def _wait(self) -> None:
+        seconds = self._random.expovariate(1.0 / _BETWEEN_RESTARTS)
+        self._setting.world.scheduler.call_later(seconds, self._restart)
+
+    def _restart(self) -> None:
+        world = self._setting.world
+        if world.scheduler.now < self._setting.calm:
+            world.broker.restart()
+            self._setting.disturbances.begin(self.name)()
+            self._setting.story.tell("broker", "starts again, without its messages")
+            self._wait()
+
+
+class HalfReachedBroker(BrokerFaults):
+    """One of two hosts does not reach the broker, while the other one does not reach the database.
+
+    ``databases.HalfReachedDatabase`` is the other half.
+    """
+
+    name = "partition"
+
+    def __init__(self, setting: Setting) -> None:
+        self._weather = setting.weather(self.name)
+
+    def is_away(self, process: Process) -> bool:
+        """See ``BrokerFaults``."""
+        return self._weather.is_bad() and process.host == half(self._weather)

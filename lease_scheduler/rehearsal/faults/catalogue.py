@@ -14,15 +14,24 @@ _DATABASES = (
     databases.FullDatabase,
     databases.AbsentDatabase,
     databases.SlowDatabase,
+    databases.HalfReachedDatabase,
 )
-_BUSES = (buses.LostMessages, buses.LateMessages, buses.DoubleMessages, buses.LostHints, buses.AbsentBroker)
-_CLOUDS = (clouds.FailingServices, clouds.SilentServices)
+_BUSES = (
+    buses.LostMessages,
+    buses.LateMessages,
+    buses.DoubleMessages,
+    buses.LostHints,
+    buses.AbsentBroker,
+    buses.RestartingBroker,
+    buses.HalfReachedBroker,
+)
+_CLOUDS = (clouds.FailingServices, clouds.SilentServices, clouds.HangingServices, clouds.ExpiringTokens)
 
 #: Names of all faults.
-NAMES = tuple(each.name for each in (*_PROCESSES, *_DATABASES, *_BUSES, *_CLOUDS))
+NAMES = tuple(dict.fromkeys(each.name for each in (*_PROCESSES, *_DATABASES, *_BUSES, *_CLOUDS)))
 
 #: Probability of each fault: with three or four at once, most worlds still do much else.
-_SHARE = 0.3
+_SHARE = 0.2
 
 
 def names_for(seed: int) -> tuple[str, ...]:

@@ -10,11 +10,15 @@ from lease_scheduler.rehearsal.cloud.http import Answer, Request
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.processes import Process
 from lease_scheduler.rehearsal.site import RequestFaults
+from lease_scheduler.rehearsal.swarm import stream
 
 #: Probability that a request fails in bad weather.
 _FAILS = 0.2
 
 _STATUSES = (500, 502, 503, 504)
+
+#: Seconds between two losses of all tokens: mean of an exponential distribution.
+_BETWEEN_EXPIRIES = 3_000.0
 
 #: Seconds after which clients give up.
 _PATIENCE = 60.0
@@ -88,3 +92,43 @@ class SilentServices(RequestFaults):
             self._scheduler.sleep(_PATIENCE)
             raise requests.ReadTimeout("the service has not answered in time")
         return answer
+
+
+class HangingServices(RequestFaults):
+    """Services do nothing with a request, and the client waits until it gives up."""
+
+    name = "cloud-hangs"
+
+    def __init__(self, setting: Setting) -> None:
+        self._weather, self._story = setting.weather(self.name, 300.0), setting.story
+        self._scheduler = setting.world.scheduler
+
+    def before(self, process: Process, request: Request) -> Answer | None:
+        """See ``RequestFaults``."""
+        if self._weather.strikes(_FAILS / 2):
+            self._story.tell(request.service, f"hangs: {request.method} {request.path} of {process.label}")
+            self._scheduler.sleep(_PATIENCE)
+            raise requests.ReadTimeout("the service has not answered in time")
+        return None
+
+
+class ExpiringTokens(RequestFaults):
+    """Keystone does not know its tokens any more, as when its keys are rotated too early."""
+
+    name = "expired-tokens"
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting, self._random = setting, stream(setting.seed, self.name)
+        self._wait()
+
+    def _wait(self) -> None:
+        seconds = self._random.expovariate(1.0 / _BETWEEN_EXPIRIES)
+        self._setting.world.scheduler.call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        site, now = self._setting.site, self._setting.world.scheduler.now
+        if site is not None and now < self._setting.calm:
+            site.cloud.keystone.tokens.clear()
+            self._setting.disturbances.begin(self.name)()
+            self._setting.story.tell("identity", "knows none of its tokens any more")
+            self._wait()

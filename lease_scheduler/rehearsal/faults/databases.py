@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from lease_scheduler.rehearsal.faults.partition import half
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.database import (
     COMMIT,
@@ -113,3 +114,29 @@ class SlowDatabase(DatabaseFaults):
         """See ``DatabaseFaults``."""
         if moment is Moment.BEFORE and self._world.scheduler.current is not None and self._weather.is_bad():
             self._world.scheduler.sleep(self._weather.random.expovariate(1.0 / _DELAY))
+
+
+class HalfReachedDatabase(DatabaseFaults):
+    """One of two hosts does not reach the database, while the other one does not reach the broker.
+
+    ``buses.HalfReachedBroker`` is the other half.
+    """
+
+    name = "partition"
+
+    def __init__(self, setting: Setting) -> None:
+        self._weather, self._story = setting.weather(self.name), setting.story
+        self._told = 0.0
+
+    def connect(self, process: Process) -> None:
+        """See ``DatabaseFaults``."""
+        if not self._weather.is_bad() or process.host != half(self._weather, of_database=True):
+            return
+        if self._told != self._weather.spell:
+            self._told = self._weather.spell
+            self._story.tell(process.host, f"does not reach the database, and {half(self._weather)} not the broker")
+        raise ConnectionLostError
+
+    def strike(self, process: Process, statement: str, moment: Moment) -> None:
+        """See ``DatabaseFaults``."""
+        self.connect(process)

@@ -54,6 +54,7 @@ class KilledProcesses:
             self._setting.story.tell(victim.label, "is killed")
             start = world.start_engine if victim.label.startswith("engine") else world.start_api
             seconds = self._random.expovariate(1.0 / _UNTIL_RESTART)
+            self._setting.disturbances.add(self.name, world.scheduler.now + seconds)
             world.scheduler.call_later(seconds, lambda: start(victim.host, victim.clock))
 
 
@@ -81,6 +82,7 @@ class JumpingClocks:
             engine.clock.offset += offset
             self._setting.story.tell(engine.host, f"has a clock that is {engine.clock.offset:.1f} s ahead")
             seconds = min(self._random.uniform(10.0, 1_800.0), self._setting.calm - scheduler.now)
+            self._setting.disturbances.add(self.name, scheduler.now + seconds)
             scheduler.call_later(seconds, lambda: self._set_right(engine.host, engine.clock))
         self._wait()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lease_scheduler.rehearsal.disturbances import Disturbances
 from lease_scheduler.rehearsal.faults.weather import Weather
 from lease_scheduler.rehearsal.site import CloudSite
 from lease_scheduler.rehearsal.story import Story
@@ -23,10 +24,11 @@ class Setting:
     story: Story
     site: CloudSite | None
     calm: float
+    disturbances: Disturbances
 
     def weather(self, purpose: str, spell: float = 120.0) -> Weather:
         """Return the weather of a fault.
 
         :param spell: mean of the seconds of a spell
         """
-        return Weather(self.seed, purpose, self.world.scheduler, self.calm, spell)
+        return Weather(self.seed, purpose, self.world.scheduler, self.calm, self.disturbances, spell)

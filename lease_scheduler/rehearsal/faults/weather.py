@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from lease_scheduler.rehearsal.disturbances import Disturbances
 from lease_scheduler.rehearsal.runtime.scheduler import Scheduler
 from lease_scheduler.rehearsal.swarm import stream
 
@@ -16,13 +17,24 @@ class Weather:
 
     :param purpose: name of the stream of random numbers
     :param calm: true seconds since the world began after which the weather is good
+    :param disturbances: record of the spells that somebody has met
     :param spell: mean of the seconds of a spell
     :ivar random: the stream, for what else is to be decided
     """
 
-    def __init__(self, seed: int, purpose: str, scheduler: Scheduler, calm: float, spell: float = _SPELL) -> None:
+    def __init__(
+        self,
+        seed: int,
+        purpose: str,
+        scheduler: Scheduler,
+        calm: float,
+        disturbances: Disturbances,
+        spell: float = _SPELL,
+    ) -> None:
         self.random: Random = stream(seed, purpose)
-        self._scheduler, self._calm, self._spell = scheduler, calm, spell
+        self._purpose, self._scheduler, self._calm, self._spell = purpose, scheduler, calm, spell
+        self._disturbances = disturbances
+        self._noted = -1.0
         self._start = self.random.expovariate(1.0 / _BETWEEN)
         self._end = self._start + self.random.expovariate(1.0 / spell)
 
@@ -34,7 +46,17 @@ class Weather:
         while now >= self._end:
             self._start = self._end + self.random.expovariate(1.0 / _BETWEEN)
             self._end = self._start + self.random.expovariate(1.0 / self._spell)
-        return now >= self._start
+        if now < self._start:
+            return False
+        if self._noted != self._start:
+            self._noted = self._start
+            self._disturbances.add(self._purpose, min(self._end, self._calm))
+        return True
+
+    @property
+    def spell(self) -> float:
+        """The beginning of the present or next spell, in true seconds since the world began."""
+        return self._start
 
     def strikes(self, probability: float) -> bool:
         """Return whether something goes wrong that does so with a probability while the weather is bad."""

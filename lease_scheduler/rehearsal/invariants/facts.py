@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lease_scheduler.rehearsal.story import ToldLease
+from lease_scheduler.rehearsal.disturbances import Disturbance
+from lease_scheduler.rehearsal.story import BadAnswer, BootedServer, ToldLease
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class LeaseFact:
     :ivar nodes: what each node takes: class -> amount
     :ivar is_exclusive: whether it has whole hosts
     :ivar offered_until: end of an offer that nobody has accepted
+    :ivar started: when it has run first
     """
 
     lease_id: str
@@ -45,16 +47,30 @@ class LeaseFact:
     nodes: Sequence[Mapping[str, int]] = ()
     holdings: Sequence[HoldingFact] = ()
     offered_until: int | None = None
+    requested_start: int | None = None
+    submitted: int = 0
+    started: int | None = None
+    duration: int = 0
 
 
 @dataclass(frozen=True)
 class TransitionFact:
-    """A transition in the history of a lease."""
+    """A transition in the history of a lease, or a remark, which does not change its state."""
 
     lease_id: str
     instant: int
     before: str
     after: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class BreachFact:
+    """A breach of the terms of a lease."""
+
+    lease_id: str
+    kind: str
+    instant: int
 
 
 @dataclass(frozen=True)
@@ -92,6 +108,8 @@ class ServerFact:
     :ivar host: name of the compute service; None if it is on none
     :ivar lease_id: lease that it was booted for; None if for none
     :ivar runs: whether it uses its host, and is not switched off there
+    :ivar is_preemptible: whether its flavor says that it gives way to leases
+    :ivar since: when it was first seen on its host
     """
 
     server_id: str
@@ -100,6 +118,8 @@ class ServerFact:
     state: str
     lease_id: str | None = None
     runs: bool = True
+    is_preemptible: bool = False
+    since: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -118,6 +138,10 @@ class CloudFacts:
     :ivar aggregates: lease -> hosts that it has for itself
     :ivar traces: what belongs to leases, in words -> lease
     :ivar working: names of the compute services that run
+    :ivar pool: hosts that only leases and preemptible servers may use -> instant since when
+    :ivar holders: lease -> number of its nodes for which capacity is held in Placement
+    :ivar seen: host, and lease of a server that was seen there (empty if it has none) -> instant at which that was last
+    :ivar owned: lease that runs, and host that it has for itself -> instant since when
     """
 
     servers: Sequence[ServerFact] = ()
@@ -125,6 +149,10 @@ class CloudFacts:
     aggregates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     traces: Mapping[str, str] = field(default_factory=dict)
     working: frozenset[str] = frozenset()
+    pool: Mapping[str, float] = field(default_factory=dict)
+    holders: Mapping[str, int] = field(default_factory=dict)
+    owned: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    seen: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,6 +165,9 @@ class Facts:
     :ivar told: leases that clients were told to have
     :ivar told_ends: lease -> instant at which a client was told that it is over
     :ivar cloud: None if the engine simulates its cloud itself
+    :ivar disturbances: in the order of their beginnings
+    :ivar answers: answers of the service that nobody should get
+    :ivar booted: servers that projects have booted into active leases of theirs
     """
 
     now: float
@@ -150,6 +181,10 @@ class Facts:
     told: Mapping[str, ToldLease] = field(default_factory=dict)
     told_ends: Mapping[str, float] = field(default_factory=dict)
     cloud: CloudFacts | None = None
+    disturbances: Sequence[Disturbance] = ()
+    breaches: Sequence[BreachFact] = ()
+    answers: Sequence[BadAnswer] = ()
+    booted: Mapping[str, BootedServer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lease_scheduler.model.states import FINAL_STATES, PLANNED_STATES, TRANSITIONS, LeaseState
+from lease_scheduler.rehearsal.disturbances import last_trouble
 from lease_scheduler.rehearsal.invariants.facts import Facts, Violation
 
 #: Seconds by which a start or an end may be late in calm weather, with the work that Nova has to do before.
@@ -18,7 +19,7 @@ _LATE_END_IN_BAD_WEATHER = 600.0
 _LATE_EXPIRY = 60.0
 
 #: Seconds after the last fault until everything has settled.
-SETTLING = 1_800.0
+SETTLING = 900.0
 
 _FINAL = frozenset(state.value for state in FINAL_STATES)
 _PLANNED = frozenset(state.value for state in PLANNED_STATES)
@@ -45,7 +46,9 @@ def is_over(state: str) -> bool:
 
 def is_settled(facts: Facts) -> bool:
     """Return whether nothing has gone wrong for so long that everything must have settled."""
-    return facts.calm_since is not None and facts.calm_since > SETTLING
+    if facts.calm_since is not None and facts.calm_since > SETTLING:
+        return True
+    return facts.now - last_trouble(facts.disturbances, facts.now) > SETTLING and bool(facts.disturbances)
 
 
 def lost(facts: Facts) -> Iterator[Violation]:
@@ -107,6 +110,18 @@ def stuck(facts: Facts) -> Iterator[Violation]:
         if facts.now - each.due > LATE:
             what = f"{each.kind} is not completed, {facts.now - each.due:.0f} s after it was due"
             yield Violation("no operation is stuck", what, each.lease_id)
+
+
+def compensated(facts: Facts) -> Iterator[Violation]:
+    """Find leases with promised times that have failed, or started late, without a record of the breach."""
+    recorded = {each.lease_id for each in facts.breaches}
+    for lease in facts.leases.values():
+        if lease.kind != "reservation" or lease.is_maintenance or lease.lease_id in recorded:
+            continue
+        if lease.state == LeaseState.FAILED.value and lease.offered_until is None:
+            yield Violation(
+                "breaches are recorded", f"{lease.name} has failed, and no breach is recorded", lease.lease_id
+            )
 
 
 def illegal(facts: Facts) -> Iterator[Violation]:

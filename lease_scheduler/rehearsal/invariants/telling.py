@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from lease_scheduler.rehearsal.disturbances import last_trouble
 from lease_scheduler.rehearsal.invariants.facts import Facts, Violation
 from lease_scheduler.rehearsal.invariants.promises import is_settled
 
@@ -13,6 +14,9 @@ _Step = tuple[int, str, str]
 
 #: Seconds that a notification may wait, and that a transition may have been told of too late, in good weather.
 _LATE = 60.0
+
+#: Seconds after a disturbance within which an engine takes over and sends again.
+_RECOVERY = 120.0
 
 
 def untold(facts: Facts) -> Iterator[Violation]:
@@ -24,16 +28,18 @@ def untold(facts: Facts) -> Iterator[Violation]:
     for fact in facts.history:
         if fact.before != fact.after:
             happened[fact.lease_id].append((fact.instant, fact.before, fact.after))
+    # What happens on compute hosts keeps nobody from sending.
+    calm = last_trouble(facts.disturbances, facts.now, frozenset())
     for lease_id, steps in happened.items():
-        yield from _compared(lease_id, steps, sent[lease_id], is_complete=is_settled(facts), now=facts.now)
+        yield from _compared(lease_id, steps, sent[lease_id], facts.now - max(0.0, calm + _RECOVERY), facts.now)
 
 
 def _compared(
-    lease_id: str, happened: Sequence[_Step], sent: Sequence[_Step], *, is_complete: bool, now: float
+    lease_id: str, happened: Sequence[_Step], sent: Sequence[_Step], quiet: float, now: float
 ) -> Iterator[Violation]:
     """Compare what has happened to a lease with what was sent, of which any part may have been sent again.
 
-    :param is_complete: whether everything that is a minute old must have been sent
+    :param quiet: seconds for which nothing has kept notifications from being sent
     """
     told = 0
     for step in sent:
@@ -43,7 +49,7 @@ def _compared(
             what = f"{step} was sent before {happened[told]}"
             yield Violation("notifications are in order", what, lease_id)
             return
-    if is_complete and told < len(happened) and now - happened[told][0] > _LATE:
+    if told < len(happened) and min(quiet, now - happened[told][0]) > _LATE:
         yield Violation("every transition is told", f"{happened[told]} was not sent", lease_id)
 
 

@@ -17,7 +17,8 @@ from lease_scheduler.api.app import build_app
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.routes.gateway import gateway_routes
 from lease_scheduler.api.settings import ApiSettings
-from lease_scheduler.federation.asks import OnBehalfOf
+from lease_scheduler.federation.answers import Bid, Refusal
+from lease_scheduler.federation.asks import Ask, OnBehalfOf
 from lease_scheduler.federation.members import Verb
 from lease_scheduler.federation.negotiation.record import Mode
 from lease_scheduler.service.gateway.requests import GatewayRequests
@@ -235,9 +236,15 @@ def test_a_gateway_says_what_it_can_be_asked(front: Front) -> None:
 
 
 def test_sites_are_told_who_passed_a_request_on_and_for_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    front, asked = Front(World(tmp_path / "world"), _WITH_PEERS), []
+    front = Front(World(tmp_path / "world"), _WITH_PEERS)
+    asked: list[Ask] = []
     quote = SimulatedMember.quote
-    monkeypatch.setattr(SimulatedMember, "quote", lambda self, ask: (asked.append(ask), quote(self, ask))[1])
+
+    def noted(member: SimulatedMember, ask: Ask) -> Bid | Refusal:
+        asked.append(ask)
+        return quote(member, ask)
+
+    monkeypatch.setattr(SimulatedMember, "quote", noted)
     body = lease(path=["above"], on_behalf_of={"project": "physics", "user": "eve"})
     assert front.member.post("/v1/quotes", body, headers=_PEER).status_code == 200
     assert {(each.path, each.on_behalf_of) for each in asked} == {
@@ -246,7 +253,8 @@ def test_sites_are_told_who_passed_a_request_on_and_for_whom(tmp_path: Path, mon
     assert len(asked) == len(NAMES)
     # Without a word of whom it is for, it is for the project that asks.
     front.member.post("/v1/quotes", lease(), headers=_PEER)
-    assert (asked[-1].path, asked[-1].on_behalf_of.project) == (("gateway",), "red")
+    assert asked[-1].path == ("gateway",)
+    assert asked[-1].on_behalf_of == OnBehalfOf("red", "eve")
     front.world.close()
 
 

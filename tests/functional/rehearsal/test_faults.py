@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.cmd.rehearsing.casting import Cast
 from lease_scheduler.cmd.rehearsing.rehearsal import Outcome, Rehearsal, run
 from lease_scheduler.rehearsal.faults.catalogue import NAMES
 from lease_scheduler.rehearsal.runtime.patching import Patches, patched
@@ -40,7 +41,8 @@ def image(patches: Patches) -> bytes:
 
 
 def _run(patches: Patches, image: bytes, seed: int, *faults: str, days: float = _DAYS, **said: Any) -> Outcome:
-    rehearsal = Rehearsal(seed, _HOSTS, _TENANTS, faults=faults, **said)
+    cast = Cast(faults) if faults else Cast((), acts=(), fates=())
+    rehearsal = Rehearsal(seed, _HOSTS, _TENANTS, cast=cast, calm=None if faults else 0.0, **said)
     return run(rehearsal, days, patches, image)
 
 

@@ -15,7 +15,7 @@ from lease_scheduler.cmd.manage import main
         ("--hosts", "0", "above 0"),
         ("--tenants", "-2", "above 0"),
         ("--count", "0", "above 0"),
-        ("--faults", "rain", "no fault 'rain'"),
+        ("--faults", "rain", "no 'rain'"),
     ],
 )
 def test_a_wrong_option_is_named(capsys: pytest.CaptureFixture[str], option: str, value: str, complaint: str) -> None:

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lease_scheduler.rehearsal.invariants import promises
-from lease_scheduler.rehearsal.invariants.facts import Facts, HoldingFact, LeaseFact, OperationFact, TransitionFact
+from lease_scheduler.rehearsal.invariants.facts import (
+    BreachFact,
+    Facts,
+    HoldingFact,
+    LeaseFact,
+    OperationFact,
+    TransitionFact,
+)
 from lease_scheduler.rehearsal.story import ToldLease
 
 _NOW = 100_000.0
@@ -88,3 +96,11 @@ def test_a_final_state_is_final() -> None:
 def test_a_history_has_no_gap() -> None:
     (found,) = promises.illegal(_facts(history=_history("new", "scheduled", "ready", "active")))
     assert found.invariant == "histories have no gaps"
+
+
+def test_a_reservation_that_has_failed_has_a_breach() -> None:
+    failed = replace(_lease(state="failed"), kind="reservation")
+    assert list(promises.compensated(_facts(failed)))
+    assert not list(promises.compensated(_facts(failed, breaches=[BreachFact("l", "ended-early", 1)])))
+    assert not list(promises.compensated(_facts(replace(failed, offered_until=1))))
+    assert not list(promises.compensated(_facts(replace(failed, state="done"))))

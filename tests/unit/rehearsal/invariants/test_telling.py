@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from lease_scheduler.rehearsal.disturbances import Disturbance
 from lease_scheduler.rehearsal.invariants import telling
 from lease_scheduler.rehearsal.invariants.facts import Facts, SentFact, TransitionFact
 from lease_scheduler.rehearsal.invariants.promises import SETTLING
@@ -7,11 +8,15 @@ from lease_scheduler.rehearsal.invariants.promises import SETTLING
 _STEPS = [(10, "new", "ready"), (20, "ready", "active"), (30, "active", "done")]
 
 
-def _broken(*sent: int, calm_since: float | None = SETTLING + 1) -> list[str]:
-    """Return what is broken if these of the steps were sent, in this order."""
+def _broken(*sent: int, calm: float = 100.0, host: str = "") -> list[str]:
+    """Return what is broken if these of the steps were sent, in this order, and something went wrong until it was calm.
+
+    :param host: the only host that it was about; empty if it was felt everywhere
+    """
     facts = Facts(
         1_000.0,
-        calm_since,
+        None,
+        disturbances=[Disturbance("rain", 0.0, calm, host)],
         history=[TransitionFact("l", *each) for each in _STEPS],
         sent=[SentFact("l", *_STEPS[number]) for number in sent],
     )
@@ -29,11 +34,13 @@ def test_they_may_be_told_again() -> None:
 
 def test_a_transition_that_is_not_told_is_found_when_all_have_settled() -> None:
     assert _broken(0, 1) == ["every transition is told"]
-    assert _broken(0, 1, calm_since=None) == []
+    assert _broken(0, 1, calm=821.0) == []
+    assert _broken(0, 1, calm=819.0) == ["every transition is told"]
+    assert _broken(0, 1, calm=1_000.0, host="compute-1") == ["every transition is told"]
 
 
 def test_one_that_is_left_out_is_found_at_once() -> None:
-    assert _broken(0, 2, calm_since=None) == ["notifications are in order"]
+    assert _broken(0, 2, calm=1_000.0) == ["notifications are in order"]
 
 
 def test_what_is_new_has_time_until_it_is_told() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -55,13 +55,17 @@ def weight_multiplier(host_state: Any, name: str, default: float) -> float:
         return default
 
 
-def load(said: Mapping[str, object]) -> tuple[Any, Any]:
+def load(said: Mapping[str, object], time: Callable[[], float]) -> tuple[Any, Any]:
     """Return our filter and our weigher.
 
     :param said: values of their options
+    :param time: returns the seconds since the epoch. The model chooses hosts outside of all simulated threads, where
+        Python's own clock is that of the machine
     """
     with _stand_ins(_Configuration(said)):
         lease_filter, lease_weigher = (importlib.import_module(name) for name in _OURS)
+        for module in (lease_filter, lease_weigher):
+            vars(module)["time"] = SimpleNamespace(time=time)
         return lease_filter.LeaseFilter(), lease_weigher.LeaseWeigher()
 
 

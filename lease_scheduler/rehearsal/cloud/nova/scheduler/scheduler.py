@@ -35,7 +35,7 @@ class Scheduler:
     def __init__(self, store: Store) -> None:
         self._store = store
         options = {"freepool": store.options.freepool, **store.options.filter_options}
-        self._filter, self._weigher = plugins.load(options)
+        self._filter, self._weigher = plugins.load(options, store.timing.time)
 
     def choose(
         self,

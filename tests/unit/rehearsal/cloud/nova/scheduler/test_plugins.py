@@ -10,7 +10,7 @@ from lease_scheduler.rehearsal.cloud.nova.scheduler import plugins
 
 def test_the_stand_ins_for_nova_are_gone_afterwards() -> None:
     before = {name for name in sys.modules if name.partition(".")[0] == "nova"}
-    lease_filter, lease_weigher = plugins.load({"freepool": "mine", "weight_multiplier": -1.0})
+    lease_filter, lease_weigher = plugins.load({"freepool": "mine", "weight_multiplier": -1.0}, lambda: 0.0)
     assert {name for name in sys.modules if name.partition(".")[0] == "nova"} == before
     assert "lease_scheduler.nova.lease_filter" not in sys.modules
     assert type(lease_filter).__name__ == "LeaseFilter"

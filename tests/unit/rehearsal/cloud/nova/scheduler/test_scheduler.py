@@ -32,6 +32,17 @@ def test_our_filter_keeps_others_off_the_hosts_of_a_lease(site: Site) -> None:
     assert {_boot(site, "spot") for _ in range(4)} <= {"host1", "host3"}
 
 
+def test_our_filter_reads_the_clock_of_the_model(site: Site) -> None:
+    lease = site.nova().aggregates.create("lease-L1", None)
+    lease.add_host("host2")
+    start = int(site.clock.now + 10 * LONG)
+    said = {"lease:id": "L1", "lease:project_id": site.project, "lease:exclusive": "true", "lease:from": str(start)}
+    lease.set_metadata(said)
+    assert _boot(site, site.flavor, scheduler_hints={"lease": "L1"}) is None
+    site.clock.run(10 * LONG)
+    assert _boot(site, site.flavor, scheduler_hints={"lease": "L1"}) == "host2"
+
+
 def test_our_weigher_sends_a_server_to_its_planned_host(site: Site) -> None:
     nova = site.nova()
     lease = nova.aggregates.create("lease-L1", None)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.rehearsal.disturbances import Disturbance
+from lease_scheduler.rehearsal.invariants import lateness
+from lease_scheduler.rehearsal.invariants.facts import (
+    CloudFacts,
+    Facts,
+    HoldingFact,
+    HostFact,
+    LeaseFact,
+    TransitionFact,
+)
+from lease_scheduler.rehearsal.story import ToldLease
+
+_HOSTS = {"1": HostFact("1", "compute-1", {})}
+_START, _END = 10_000, 20_000
+
+
+def _lease(state: str = "active", started: int | None = None, **values: Any) -> LeaseFact:
+    holding = HoldingFact(_START, _START, _END, _END, ["1"])
+    said = {"kind": "reservation", "ended": None, **values}
+    return LeaseFact("l", "p", "work", state=state, holdings=[holding], requested_start=_START, started=started, **said)
+
+
+def _facts(lease: LeaseFact, now: float = _START + 500, *disturbances: Disturbance, **values: Any) -> Facts:
+    said = {"cloud": CloudFacts(), **values}
+    return Facts(now, None, {"l": lease}, hosts=_HOSTS, disturbances=disturbances, **said)
+
+
+@pytest.mark.parametrize(("seconds", "is_late"), [(0, False), (3, False), (4, True)])
+def test_a_reservation_starts_when_it_was_promised(seconds: int, is_late: bool) -> None:
+    assert bool(list(lateness.late_starts(_facts(_lease(started=_START + seconds))))) is is_late
+    assert bool(list(lateness.late_starts(_facts(_lease("ready"), _START + seconds)))) is is_late
+
+
+def test_what_was_asked_for_late_starts_late() -> None:
+    late = _lease(started=_START + 50)
+    assert not list(lateness.late_starts(_facts(_lease(started=_START + 50, submitted=_START + 49))))
+    assert not list(lateness.late_starts(_facts(late, told={"l": ToldLease("l", "p", "work", _START + 48.0)})))
+    assert list(lateness.late_starts(_facts(late)))
+
+
+def test_only_a_disturbance_before_the_start_explains_that_it_is_late() -> None:
+    late = _lease(started=_START + 100)
+    before = Disturbance("rain", _START - 50, _START + 30)
+    assert not list(lateness.late_starts(_facts(late, _START + 500, before)))
+    assert list(lateness.late_starts(_facts(late, _START + 500, Disturbance("rain", _START - 500, _START - 90))))
+    assert list(lateness.late_starts(_facts(late, _START + 500, Disturbance("rain", _START + 101, _START + 200))))
+
+
+def test_what_happens_on_another_host_explains_only_leases_that_moved() -> None:
+    late, elsewhere = _lease(started=_START + 100), Disturbance("down", _START - 50, _START + 90, "compute-2")
+    assert list(lateness.late_starts(_facts(late, _START + 500, elsewhere)))
+    moved = [TransitionFact("l", _START - 10, "ready", "ready", "moved: planned anew")]
+    assert not list(lateness.late_starts(_facts(late, _START + 500, elsewhere, history=moved)))
+
+
+def test_a_lease_ends_when_it_was_promised() -> None:
+    assert not list(lateness.late_ends(_facts(_lease(), _END + 60)))
+    assert list(lateness.late_ends(_facts(_lease(), _END + 61)))
+    assert not list(lateness.late_ends(_facts(_lease(), _END + 61, Disturbance("rain", _END, _END + 10))))
+    assert not list(lateness.late_ends(_facts(_lease("done"), _END + 61)))
+
+
+def test_a_promised_lease_fails_only_if_something_goes_wrong() -> None:
+    history = [TransitionFact("l", _START, "ready", "failed", "no host")]
+    assert list(lateness.failed(_facts(_lease("failed"), history=history)))
+    rain = Disturbance("rain", _START - 3_000, _START - 2_900)
+    assert not list(lateness.failed(_facts(_lease("failed"), _START + 500, rain, history=history)))
+    assert not list(lateness.failed(_facts(_lease("failed", kind="best-effort"), history=history)))
+
+
+def test_servers_that_had_to_leave_take_time() -> None:
+    def found(seconds: int, seen: float, lease_id: str) -> list[Any]:
+        cloud = CloudFacts(seen={("compute-1", lease_id): seen})
+        return list(lateness.late_starts(_facts(_lease(started=_START + seconds), cloud=cloud)))
+
+    assert not found(90, _START - 10.0, "")
+    assert found(91, _START - 10.0, "")
+    assert found(4, _START - 130.0, "")
+    assert found(4, _START - 10.0, "l")
+
+
+def test_the_simulated_cloud_takes_time_to_boot() -> None:
+    assert not list(lateness.late_starts(_facts(_lease(started=_START + 60), cloud=None)))
+    assert list(lateness.late_starts(_facts(_lease(started=_START + 61), cloud=None)))
