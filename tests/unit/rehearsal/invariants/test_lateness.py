@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,5 +87,15 @@ def test_servers_that_had_to_leave_take_time() -> None:
 
 
 def test_the_simulated_cloud_takes_time_to_boot() -> None:
-    assert not list(lateness.late_starts(_facts(_lease(started=_START + 60), cloud=None)))
-    assert list(lateness.late_starts(_facts(_lease(started=_START + 61), cloud=None)))
+    assert not list(lateness.late_starts(_facts(_lease(started=_START + 120), cloud=None)))
+    assert list(lateness.late_starts(_facts(_lease(started=_START + 121), cloud=None)))
+
+
+def test_servers_anywhere_explain_it_once_the_hosts_of_then_are_not_known() -> None:
+    cloud = CloudFacts(seen={("compute-2", "other"): float(_START)})
+    here = _lease(started=_START + 50)
+    assert list(lateness.late_starts(_facts(here, cloud=cloud)))
+    over = replace(_lease("done", started=_START + 50), holdings=[])
+    assert not list(lateness.late_starts(_facts(over, cloud=cloud)))
+    moved = [TransitionFact("l", _START - 1, "ready", "ready", "moved: planned anew")]
+    assert not list(lateness.late_starts(_facts(here, cloud=cloud, history=moved)))
