@@ -36,6 +36,7 @@ _BIN = Path(sys.executable).parent
 _NOVA = "needs a real Nova; tests/functional/lab/test_calibration.py runs it on one"
 _KEYSTONE = "needs a real Keystone and an administrator of it"
 _ROOT = "needs root on a machine of the service"
+_SITES = "needs a gateway with sites"
 _CHANGES = "changes the machine or the repository on which the tests run"
 
 #: Blocks that cannot run here, by page and beginning, with the reason.
@@ -52,6 +53,18 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/quickstart.rst", "make run"): "does not end; tests/functional/embedded starts what it starts",
     ("admin/quickstart.rst", "lease-scheduler-status"): "the same command as in admin/operation.rst, which runs",
     ("admin/quickstart.rst", "lease-scheduler-manage host add"): f"{_NOVA}; tests/functional/lab adds such hosts",
+    ("admin/gateway.rst", "make run-sites"): (
+        "does not end; tests/functional/gateway/test_run_sites.py starts what it starts"
+    ),
+    ("admin/gateway.rst", "lease-scheduler-manage --config-file gateway.conf db sync"): (
+        f"{_SITES}; tests/functional/gateway/test_program.py starts the program"
+    ),
+    ("admin/gateway.rst", "openstack lease create training"): (
+        f"{_SITES}; tests/functional/gateway/test_program.py asks one for leases"
+    ),
+    ("admin/gateway.rst", "lease-scheduler-manage --config-file gateway.conf gateway reconcile"): (
+        f"{_SITES}; tests/functional/gateway/test_reconcile.py compares records with sites"
+    ),
     ("user/notifications.rst", '{\n"message_id"'): (
         "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
     ),

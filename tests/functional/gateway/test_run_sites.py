@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -14,13 +15,14 @@ from tests.functional.embedded.rest import HEADERS
 from tests.servers.base import OwnProcess, free_port, wait_until
 from tools.run_sites import SITES
 
+_ROOT = Path(__file__).parents[3]
 _SECONDS = 240.0
 
 
 def test_sites_start_serve_and_end_together(tmp_path: Path) -> None:
     port, log = free_port(), tmp_path / "log"
     words = [sys.executable, "-m", "tools.run_sites", "--folder", str(tmp_path / "sites"), "--port", str(port)]
-    process = OwnProcess("run_sites", words, log)
+    process = OwnProcess("run_sites", words, log, {**os.environ, "PYTHONPATH": str(_ROOT)})
     try:
         wait_until(lambda: not process.is_running() or "end it with Ctrl-C" in log.read_text(), _SECONDS)
         assert process.is_running(), log.read_text()
