@@ -59,7 +59,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/gateway.rst", "lease-scheduler-manage --config-file gateway.conf db sync"): (
         f"{_SITES}; tests/functional/gateway/test_program.py starts the program"
     ),
-    ("admin/gateway.rst", "openstack lease create training"): (
+    ("admin/gateway.rst", "openstack lease create seminar"): (
         f"{_SITES}; tests/functional/gateway/test_program.py asks one for leases"
     ),
     ("admin/gateway.rst", "lease-scheduler-manage --config-file gateway.conf gateway reconcile"): (
