@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,8 +9,7 @@ import pytest
 from lease_scheduler.cmd.rehearsing.casting import Cast
 from lease_scheduler.cmd.rehearsing.rehearsal import Outcome, Rehearsal, run
 from lease_scheduler.rehearsal.faults.catalogue import NAMES
-from lease_scheduler.rehearsal.runtime.patching import Patches, patched
-from lease_scheduler.rehearsal.world import opened
+from lease_scheduler.rehearsal.runtime.patching import Patches
 from lease_scheduler.service.telling.outbox import Outbox
 
 # Killed processes do not close the file of the simulated cloud.
@@ -22,22 +19,6 @@ _HOSTS, _TENANTS = 3, 3
 
 #: Simulated days: the last quarter is as long as it takes to settle.
 _DAYS = 0.09
-
-
-@pytest.fixture(scope="module")
-def patches() -> Iterator[Patches]:
-    with patched() as made:
-        yield made
-    # Here, and not in the middle of another test.
-    gc.collect()
-
-
-@pytest.fixture(scope="module")
-def image(patches: Patches) -> bytes:
-    """Return a database with its tables."""
-    rehearsal = Rehearsal(0)
-    with opened(rehearsal.world_options(), rehearsal.programs(), patches) as world:
-        return world.database.image()
 
 
 def _run(patches: Patches, image: bytes, seed: int, *faults: str, days: float = _DAYS, **said: Any) -> Outcome:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from lease_scheduler.cmd.rehearsing.rehearsal import Rehearsal, run
-from lease_scheduler.rehearsal.runtime.patching import Patches, patched
-from lease_scheduler.rehearsal.world import opened
+from lease_scheduler.rehearsal.runtime.patching import Patches
 
 # Killed processes do not close the file of the simulated cloud.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
@@ -31,22 +28,6 @@ _PER_DAY = 100
 def _first_seed() -> int:
     said = os.environ.get("LEASE_SCHEDULER_SEED")
     return int(said) if said else datetime.now(UTC).toordinal() * _PER_DAY
-
-
-@pytest.fixture(scope="module")
-def patches() -> Iterator[Patches]:
-    with patched() as made:
-        yield made
-    # Here, and not in the middle of another test.
-    gc.collect()
-
-
-@pytest.fixture(scope="module")
-def image(patches: Patches) -> bytes:
-    """Return a database with its tables."""
-    rehearsal = Rehearsal(0)
-    with opened(rehearsal.world_options(), rehearsal.programs(), patches) as world:
-        return world.database.image()
 
 
 @pytest.mark.parametrize("number", range(_WITH_NOVA + _SIMULATED))

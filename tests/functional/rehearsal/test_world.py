@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,9 +12,8 @@ import pytest
 from lease_scheduler.cmd.rehearsing.rehearsal import Rehearsal, Stage, staged
 from lease_scheduler.rehearsal.actors.clients import Rest
 from lease_scheduler.rehearsal.runtime.database import COMMIT, DatabaseFaults, Moment
-from lease_scheduler.rehearsal.runtime.patching import Patches, patched
+from lease_scheduler.rehearsal.runtime.patching import Patches
 from lease_scheduler.rehearsal.runtime.processes import Process
-from lease_scheduler.rehearsal.world import opened
 
 # Killed processes do not close the file of the simulated cloud.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
@@ -27,22 +24,6 @@ _HOSTS = 4
 
 #: Seconds in which another engine leads, whatever happened to the one before.
 _TAKE_OVER = 20.0
-
-
-@pytest.fixture(scope="module")
-def patches() -> Iterator[Patches]:
-    with patched() as made:
-        yield made
-    # Here, and not in the middle of another test.
-    gc.collect()
-
-
-@pytest.fixture(scope="module")
-def image(patches: Patches) -> bytes:
-    """Return a database with its tables."""
-    rehearsal = Rehearsal(0, _HOSTS)
-    with opened(rehearsal.world_options(), rehearsal.programs(), patches) as world:
-        return world.database.image()
 
 
 class _Site:
