@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lease_scheduler.federation.answers import Answer
 from lease_scheduler.federation.asks import Ask, lease_id_at
-from lease_scheduler.federation.members import Verb
+from lease_scheduler.federation.members import Member, Verb
 from lease_scheduler.federation.negotiation.record import Attempt, AttemptState, Mode, Negotiation
 
 
@@ -25,6 +26,27 @@ class Call:
     lease_id: str
     ask: Ask | None = None
     until: int | None = None
+
+    def made_to(self, member: Member) -> Answer:
+        """Make the call, and return its outcome."""
+        match self.verb:
+            case Verb.HOLD:
+                assert self.ask is not None
+                assert self.until is not None
+                return member.hold(self.ask, self.until)
+            case Verb.SUBMIT:
+                assert self.ask is not None
+                return member.submit(self.ask)
+            case Verb.CHANGE:
+                assert self.ask is not None
+                return member.change(self.lease_id, self.ask.terms)
+            case Verb.ACCEPT:
+                return member.accept(self.lease_id)
+            case Verb.REJECT:
+                return member.reject(self.lease_id)
+            case _:
+                assert self.verb is Verb.END
+                return member.end(self.lease_id)
 
 
 @dataclass(frozen=True)

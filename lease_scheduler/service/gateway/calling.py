@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from lease_scheduler.federation.answers import Answer, Bid, Refusal, Unanswered
 from lease_scheduler.federation.asks import Ask
-from lease_scheduler.federation.members import Events, Member, MemberDescription, MemberTransition, Verb
+from lease_scheduler.federation.members import Events, Member, MemberDescription, MemberTransition
 from lease_scheduler.federation.negotiation.calls import Call
 from lease_scheduler.service.gateway.breaker import Breaker
 
@@ -73,7 +73,7 @@ class Members:
 
     def begin(self, call: Call) -> Future[Answer]:
         """Begin a call. It has an answer in any case, which may be that there is none."""
-        return self._hands.begin(lambda: self._guarded(call.member, lambda member: _made(member, call)))
+        return self._hands.begin(lambda: self._guarded(call.member, call.made_to))
 
     def quotes(self, names: Sequence[str], ask: Ask, by: str, seconds: float) -> dict[str, Bid | Refusal | Unanswered]:
         """Return what members would grant, all asked at the same time.
@@ -129,24 +129,3 @@ class Members:
         answer = call(self._members[name])
         breaker.note(is_answered=not isinstance(answer, Unanswered))
         return answer
-
-
-def _made(member: Member, call: Call) -> Answer:
-    match call.verb:
-        case Verb.HOLD:
-            assert call.ask is not None
-            assert call.until is not None
-            return member.hold(call.ask, call.until)
-        case Verb.SUBMIT:
-            assert call.ask is not None
-            return member.submit(call.ask)
-        case Verb.CHANGE:
-            assert call.ask is not None
-            return member.change(call.lease_id, call.ask.terms)
-        case Verb.ACCEPT:
-            return member.accept(call.lease_id)
-        case Verb.REJECT:
-            return member.reject(call.lease_id)
-        case _:
-            assert call.verb is Verb.END
-            return member.end(call.lease_id)

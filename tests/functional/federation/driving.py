@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lease_scheduler.federation.answers import Answer
-from lease_scheduler.federation.members import Member, Verb
+from lease_scheduler.federation.members import Member
 from lease_scheduler.federation.negotiation.advance import advance
-from lease_scheduler.federation.negotiation.calls import Call, Choose, due
+from lease_scheduler.federation.negotiation.calls import Choose, due
 from lease_scheduler.federation.negotiation.events import Answered, Chosen
 from lease_scheduler.federation.negotiation.record import Negotiation
 
@@ -25,28 +24,6 @@ def negotiate(
                 record = advance(record, Chosen(each.among[0]), now())
                 continue
             for _ in range(times):
-                answer = call(members[each.member], each)
+                answer = each.made_to(members[each.member])
             record = advance(record, Answered(each.member, each.verb, answer), now())
     return record
-
-
-def call(member: Member, what: Call) -> Answer:
-    """Make a call."""
-    match what.verb:
-        case Verb.HOLD:
-            assert what.ask is not None
-            assert what.until is not None
-            return member.hold(what.ask, what.until)
-        case Verb.SUBMIT:
-            assert what.ask is not None
-            return member.submit(what.ask)
-        case Verb.CHANGE:
-            assert what.ask is not None
-            return member.change(what.lease_id, what.ask.terms)
-        case Verb.ACCEPT:
-            return member.accept(what.lease_id)
-        case Verb.REJECT:
-            return member.reject(what.lease_id)
-        case _:
-            assert what.verb is Verb.END
-            return member.end(what.lease_id)
