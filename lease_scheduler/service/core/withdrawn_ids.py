@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from lease_scheduler.records.site_state import WITHDRAWN
@@ -17,14 +18,15 @@ MOST = 1_000
 class WithdrawnIds:
     """Ids of requests that were given up. They are refused to all projects, as ids of leases are.
 
-    :param policy_state: the stored state of policies, which has the ids
+    :param policy_state: the stored state of policies, which has the ids; what is damaged is not used
     """
 
     def __init__(self, policy_state: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> None:
         stored = policy_state.get(("", *WITHDRAWN), {})
-        self._until: dict[str, tuple[str, int]] = {
-            lease_id: (str(entry["project_id"]), int(entry["until"])) for lease_id, entry in stored.items()
-        }
+        self._until: dict[str, tuple[str, int]] = {}
+        for lease_id, entry in stored.items():
+            with suppress(KeyError, TypeError, ValueError):
+                self._until[lease_id] = (str(entry["project_id"]), int(entry["until"]))
 
     def has(self, lease_id: str, now: int) -> bool:
         """Return whether the request with an id was given up."""

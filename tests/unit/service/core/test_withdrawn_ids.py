@@ -67,3 +67,9 @@ def test_store_and_memory_remember_the_same(added: list[tuple[int, str, int]]) -
         again = stored.read()
         assert ids.has(str(number), now)
         assert [ids.has(str(each), now) for each in range(6)] == [again.has(str(each), now) for each in range(6)]
+
+
+def test_a_damaged_entry_does_not_keep_the_engine_from_starting() -> None:
+    good = {"project_id": "red", "until": 200}
+    ids = WithdrawnIds({_KEY: {"a": good, "b": {"project_id": "red"}, "c": {"project_id": "red", "until": "soon"}}})
+    assert [each for each in "abc" if ids.has(each, 100)] == ["a"]
