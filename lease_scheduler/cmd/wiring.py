@@ -19,6 +19,7 @@ from lease_scheduler.cmd.options.subscriptions import notification_drivers
 from lease_scheduler.cmd.planning import SitePlanning
 from lease_scheduler.cmd.power import power_driver
 from lease_scheduler.engine.interfaces import WaitingClock
+from lease_scheduler.model.delays import AcceptableWait
 from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.service.core.clock import AcceleratedClock, RealClock
@@ -98,7 +99,10 @@ def engine_service(conf: cfg.ConfigOpts, name: str, registry: CollectorRegistry 
     :raises InvalidValueError: an option is wrong
     :raises StoreUnavailableError: the database does not answer
     """
-    metrics = EngineMetrics(registry, per_project=conf.metrics.per_project, pools=conf.pools.names)
+    acceptable_wait = AcceptableWait(conf.metrics.acceptable_wait, conf.metrics.acceptable_wait_factor)
+    metrics = EngineMetrics(
+        registry, per_project=conf.metrics.per_project, pools=conf.pools.names, acceptable_wait=acceptable_wait
+    )
     found = database(conf)
     of_site = clock(conf, found)
     cloud = configured_cloud(conf)

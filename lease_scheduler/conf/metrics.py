@@ -25,4 +25,19 @@ OPTIONS: list[cfg.Opt] = [
         default=False,
         help="Whether there are gauges for each project. Prometheus keeps a time series for each of them.",
     ),
+    cfg.IntOpt(
+        "acceptable_wait",
+        default=0,
+        min=0,
+        help="Longest acceptable time, in seconds, from the submission of a lease, or the earliest start of a deadline "
+        "lease, to its first run. lease_scheduler_lease_waits_total counts which leases waited longer. With 0 it "
+        "follows from the duration of each lease and acceptable_wait_factor.",
+    ),
+    cfg.FloatOpt(
+        "acceptable_wait_factor",
+        default=5.0,
+        min=0.0,
+        help="Longest acceptable wait as a multiple of the requested duration of a lease, unless acceptable_wait is "
+        "given. An endless lease is then never too late.",
+    ),
 ]

@@ -1,6 +1,8 @@
-"""Waiting time and slowdown of leases (haizea F83)."""
+"""Waiting time and slowdown of leases (haizea F83), and which waits are acceptable (contention F51, F69)."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
@@ -19,6 +21,35 @@ def waiting_time(lease: Lease) -> int | None:
     if lease.started is None or lease.kind is LeaseKind.RESERVATION:
         return None
     return lease.started - _earliest(lease)
+
+
+def waited_in_vain(lease: Lease, now: int) -> int | None:
+    """Return the seconds that a lease has waited which never ran, or None if it ran or is a reservation.
+
+    :param now: the instant until which it waited
+    """
+    if lease.started is not None or lease.kind is LeaseKind.RESERVATION:
+        return None
+    return max(0, now - _earliest(lease))
+
+
+@dataclass(frozen=True)
+class AcceptableWait:
+    """How long a lease may wait for its first run (Amini Salehi 2012, sections 5.3.1 and 6.4.2).
+
+    :ivar seconds: the same for all leases; 0 to have it follow from their durations
+    :ivar factor: as a multiple of the requested duration
+    """
+
+    seconds: int = 0
+    factor: float = 5.0
+
+    def allows(self, lease: Lease, waited: int) -> bool:
+        """Return whether a wait is acceptable.
+
+        :param waited: its seconds
+        """
+        return waited <= (self.seconds or self.factor * lease.request.duration)
 
 
 def bounded_slowdown(lease: Lease, run_time: int) -> float | None:

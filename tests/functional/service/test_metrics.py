@@ -47,6 +47,7 @@ def test_they_tell_what_was_done(service: Service) -> None:
     assert _value(service, "leases", kind="best-effort", state="active", origin="") == 1
     assert _value(service, "leases", kind="reservation", state="ready", origin="") == 1
     assert _value(service, "lease_wait_seconds_count", kind="best-effort") == 1
+    assert _value(service, "lease_waits_total", kind="best-effort", result="acceptable", origin="") == 1
     service.clock.jump(600)
     service.engine.timer.wake()
     assert wait_until(service.is_in(done, "done"), 30)

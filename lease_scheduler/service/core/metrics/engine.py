@@ -9,6 +9,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from lease_scheduler.model.delays import AcceptableWait
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.service.core.metrics.events import EventMetrics
 from lease_scheduler.service.core.metrics.state import Observation, StateMetrics
@@ -22,15 +23,21 @@ class EngineMetrics:
     :param registry: registry to which the metrics are added, or None for a new one
     :param per_project: whether there are also gauges for each project
     :param pools: names of the pools; none if the site has only one
+    :param acceptable_wait: when a wait of a lease is too long; None for the default of the option
     :ivar events: metrics of what is written
     :ivar state: metrics of the site, while this engine leads it
     """
 
     def __init__(
-        self, registry: CollectorRegistry | None = None, *, per_project: bool = False, pools: Sequence[str] = ()
+        self,
+        registry: CollectorRegistry | None = None,
+        *,
+        per_project: bool = False,
+        pools: Sequence[str] = (),
+        acceptable_wait: AcceptableWait | None = None,
     ) -> None:
         self.registry = registry or CollectorRegistry()
-        self.events = EventMetrics(self.registry, pools)
+        self.events = EventMetrics(self.registry, pools, acceptable_wait)
         self.state = StateMetrics(per_project=per_project)
         self.registry.register(self.state)
         self.leading = Gauge(

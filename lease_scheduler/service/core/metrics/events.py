@@ -11,13 +11,12 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from lease_scheduler.cloud.differences import REPAIRS, Difference, Kind, Problem
 from lease_scheduler.cloud.meters.base import Activity
-from lease_scheduler.model.delays import bounded_slowdown, waiting_time
+from lease_scheduler.model.delays import AcceptableWait
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.history import Transition
 from lease_scheduler.records.messages import FOR_FILTERS
 from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.core.metrics.delays import DelayMetrics
+from lease_scheduler.service.core.metrics.labels import LOCAL, ORIGIN, POOL, of_pool
 from lease_scheduler.service.core.unit_of_work import Counted, Refused
 
 _Metric = TypeVar("_Metric", bound=MetricWrapperBase)
@@ -61,18 +60,9 @@ COUNTED = {
     "failed_transfers": "Transfers of disk images that failed",
 }
 
-#: Label of metrics of leases by origin, and its value for local leases. To Prometheus, an empty label is
-#: no label, so queries for sites without peers do not name it.
-ORIGIN, LOCAL = "origin", ""
-
-#: Label of metrics by pool, if the site has several.
-POOL = "pool"
-
 #: What is done about idle leases.
 _IDLE_ACTIONS = ("notified", "ended")
 
-_SECONDS = (1, 10, 60, 300, 900, 3_600, 4 * 3_600, 86_400, 3 * 86_400, 7 * 86_400)
-_SLOWDOWNS = (1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1_000)
 _DURATIONS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _ROUNDS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -81,9 +71,12 @@ class EventMetrics:
     """Counters and histograms. They keep their values when the engine stops leading and leads again.
 
     :param pools: names of the pools; without any, no metric has the label of the pool
+    :param acceptable_wait: when a wait for the first run is too long; None for the default of the option
     """
 
-    def __init__(self, registry: CollectorRegistry, pools: Sequence[str] = ()) -> None:
+    def __init__(
+        self, registry: CollectorRegistry, pools: Sequence[str] = (), acceptable_wait: AcceptableWait | None = None
+    ) -> None:
         self._pools: tuple[str | None, ...] = tuple(pools) or (None,)
         pool = [POOL] if pools else []
         self._counted = {
@@ -102,20 +95,7 @@ class EventMetrics:
             ["kind", ORIGIN, *pool],
             registry=registry,
         )
-        self._waits = Histogram(
-            "lease_scheduler_lease_wait_seconds",
-            "Time from the submission, or the earliest start of a deadline lease, to the first run",
-            ["kind", *pool],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._slowdowns = Histogram(
-            "lease_scheduler_lease_bounded_slowdown_ratio",
-            "Time from submission to end over run time, run times below 10 s counted as 10 s, of leases that are done",
-            ["kind", *pool],
-            buckets=_SLOWDOWNS,
-            registry=registry,
-        )
+        self._delays = DelayMetrics(registry, self._pools, acceptable_wait or AcceptableWait())
         self._node_seconds = Counter(
             "lease_scheduler_node_seconds",
             "Time for which leases held nodes, counted when a phase ends",
@@ -210,22 +190,16 @@ class EventMetrics:
         for repair in REPAIRS:
             self._repaired.labels(repair)
         self.compared([])
-        for of_pool in self._pools:
+        for each in self._pools:
             for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
-                self._of(self._revenue, of_pool, outcome)
+                self._of(self._revenue, each, outcome)
             for kind in LeaseKind:
-                self._of(self._refusals, of_pool, kind.value, LOCAL)
+                self._of(self._refusals, each, kind.value, LOCAL)
             for counter in self._counted.values():
-                self._of(counter, of_pool)
+                self._of(counter, each)
 
     def _of(self, metric: _Metric, pool: str | None, *values: str) -> _Metric:
-        """Return the series of a metric for a pool.
-
-        :param values: values of the labels before that of the pool
-        """
-        if self._pools != (None,):
-            values = (*values, pool or "")
-        return metric.labels(*values) if values else metric
+        return of_pool(metric, self._pools, pool, *values)
 
     def planned(self, seconds: float) -> None:
         """Note that something was planned."""
@@ -239,7 +213,7 @@ class EventMetrics:
             if lease is not None:
                 labels = lease.kind.value, transition.after, lease.request.origin or LOCAL
                 self._of(self._transitions, lease.request.pool, *labels).inc()
-                self._delays(lease, transition)
+                self._delays.changed(lease, transition)
         for used in changes.usage:
             taken = used.nodes * (used.end - used.start)
             self._of(self._node_seconds, used.pool, used.kind, used.phase).inc(taken)
@@ -267,16 +241,6 @@ class EventMetrics:
                 self._of(self._counted[name], pool).inc(number)
         for (kind, origin, pool), number in refusals.items():
             self._of(self._refusals, pool, kind.value, origin or LOCAL).inc(number)
-
-    def _delays(self, lease: Lease, transition: Transition) -> None:
-        if transition.after == LeaseState.ACTIVE.value and lease.started == transition.instant:
-            waited = waiting_time(lease)
-            if waited is not None:
-                self._of(self._waits, lease.request.pool, lease.kind.value).observe(waited)
-        if transition.after == LeaseState.DONE.value:
-            slowdown = bounded_slowdown(lease, lease.accumulated)
-            if slowdown is not None:
-                self._of(self._slowdowns, lease.request.pool, lease.kind.value).observe(slowdown)
 
     def reconciled(self, repaired: Mapping[str, int], seconds: float, instant: float) -> None:
         """Note that leases and cloud were compared.

@@ -23,7 +23,7 @@ from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
-from lease_scheduler.service.core.metrics.events import LOCAL, ORIGIN
+from lease_scheduler.service.core.metrics.labels import LOCAL, ORIGIN
 
 _Labels = TypeVar("_Labels", bound=tuple[str, ...])
 
