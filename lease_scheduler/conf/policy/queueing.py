@@ -76,6 +76,14 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="winks: when flows are charged.",
     ),
+    cfg.FloatOpt(
+        "winks_overestimate_penalty",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        help="winks, budget: part of the time that a lease was to have and did not use which its flow pays for all the "
+        "same, if its project ends or shortens it while it runs. With 0 the flow gets all of it back.",
+    ),
     cfg.StrOpt(
         "winks_flows",
         default="project",

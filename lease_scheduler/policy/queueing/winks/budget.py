@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.queueing.winks.claims import PreemptionOptions
@@ -24,7 +26,7 @@ class Budget(Winks):
         self._rate = options.number("budget_rate", 1.0)
 
     def _winks_options(self, options: PolicyOptions) -> WinksOptions:
-        return WinksOptions(window=0, limit=ShareLimit.NONE)
+        return replace(super()._winks_options(options), window=0, limit=ShareLimit.NONE)
 
     def _preemption_options(self, options: PolicyOptions) -> PreemptionOptions:
         # Shares of money do not say which flow holds too many hosts at present.

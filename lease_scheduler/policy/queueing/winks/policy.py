@@ -18,7 +18,7 @@ from lease_scheduler.policy.duration.counted import CountedDurations
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.policy.queueing.report import FlowReport
-from lease_scheduler.policy.queueing.winks.charging import settle, take_back, with_terms
+from lease_scheduler.policy.queueing.winks.charging import ends_early, is_shortened, settle, take_back, with_terms
 from lease_scheduler.policy.queueing.winks.claims import (
     Balance,
     Held,
@@ -31,16 +31,15 @@ from lease_scheduler.policy.queueing.winks.costs import SiteSize
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
 from lease_scheduler.policy.queueing.winks.kinds import Kinds
 from lease_scheduler.policy.queueing.winks.naming import FlowNames
+from lease_scheduler.policy.queueing.winks.options import winks_options
 from lease_scheduler.policy.queueing.winks.queued_requests import queued_request
 from lease_scheduler.policy.queueing.winks.report import reports
 from lease_scheduler.policy.queueing.winks.round import FlowRound, waiting_again
 from lease_scheduler.policy.queueing.winks.shares import (
     Accounting,
     Flow,
-    ShareLimit,
     Shares,
     TrialShares,
-    WhenIdle,
     WinksOptions,
 )
 from lease_scheduler.policy.queueing.winks.state import Charge, Ledger
@@ -87,13 +86,7 @@ class Winks(QueueingPolicy):
         self._gaps: dict[str, dict[str, int]] = {}
 
     def _winks_options(self, options: PolicyOptions) -> WinksOptions:
-        return WinksOptions(
-            window=options.integer("winks_window", 0),
-            limit=ShareLimit(options.choice("winks_limit", [each.value for each in ShareLimit], "wide")),
-            debt=options.choice("winks_debt", ["yes", "no"], "yes") == "yes",
-            accounting=Accounting(options.choice("winks_accounting", [each.value for each in Accounting], "schedule")),
-            when_idle=WhenIdle(options.choice("winks_limit_when_idle", [each.value for each in WhenIdle], "spare")),
-        )
+        return winks_options(options)
 
     def _preemption_options(self, options: PolicyOptions) -> PreemptionOptions:
         return PreemptionOptions.of(options)
@@ -275,7 +268,7 @@ class Winks(QueueingPolicy):
         elif outcome is Outcome.STARTED:
             self._started(lease)
         elif outcome in _ENDS:
-            self._ended(lease)
+            self._ended(outcome, lease)
 
     def _forget_idle(self, now: int) -> None:
         """Forget, once an hour, the flows that have been idle for long."""
@@ -350,7 +343,9 @@ class Winks(QueueingPolicy):
         seconds = max(1, charge.duration + self._seconds(lease.request) - self._seconds(old.request))
         cost = max(0, charge.cost + self._cost(lease, seconds) - self._cost(old, charge.duration))
         flow, share = self._flow(charge.flow), self._share_per_weight(self._ledger.now)
-        self._ledger.put(lease.lease_id, with_terms(self._shares, flow, charge, cost, seconds, share))
+        shortened = is_shortened(lease, old)
+        charge = with_terms(self._shares, flow, charge, cost, seconds, share, is_overestimated=shortened)
+        self._ledger.put(lease.lease_id, charge)
         self._note(flow)
 
     def _started(self, lease: Lease) -> None:
@@ -362,9 +357,9 @@ class Winks(QueueingPolicy):
         self._ledger.put(lease.lease_id, replace(charge, tag=tag, is_due=False))
         self._note(flow)
 
-    def _ended(self, lease: Lease) -> None:
+    def _ended(self, outcome: Outcome, lease: Lease) -> None:
         if lease.lease_id in self._ledger.charges:
-            self._settle(lease.lease_id, lease.accumulated)
+            self._settle(lease.lease_id, lease.accumulated, is_overestimated=ends_early(outcome, lease))
         else:
             flow = self._shares.flows.get(self._names.flow_of(lease.request))
             position = None if flow is None else flow.queue.position(lease.lease_id)
@@ -374,12 +369,12 @@ class Winks(QueueingPolicy):
         if not self._ledger.charges and not any(flow.queue.requests for flow in self._shares.flows.values()):
             self._shares.rest()
 
-    def _settle(self, lease_id: str, ran: int) -> None:
+    def _settle(self, lease_id: str, ran: int, *, is_overestimated: bool = False) -> None:
         """Settle the charge of a lease that is over and has run for ``ran`` seconds."""
         charge = self._ledger.take(lease_id)
         if charge is not None:
             flow = self._flow(charge.flow)
-            settle(self._shares, flow, charge, ran)
+            settle(self._shares, flow, charge, ran, is_overestimated=is_overestimated)
             self._note(flow)
 
     # -- what is kept ------------------------------------------------------------------------------------

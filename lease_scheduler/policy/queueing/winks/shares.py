@@ -50,6 +50,7 @@ class WinksOptions:
         otherwise it is never scheduled
     :ivar accounting: when requests that are scheduled ahead are charged
     :ivar when_idle: what becomes of the shares that flows do not use
+    :ivar overestimate_penalty: part of the cost of its unused time that a flow pays for a lease which ends early
     """
 
     window: int = 0
@@ -57,6 +58,7 @@ class WinksOptions:
     debt: bool = False
     accounting: Accounting = Accounting.SCHEDULE
     when_idle: WhenIdle = WhenIdle.STRICT
+    overestimate_penalty: float = 0.0
 
 
 @dataclass

@@ -174,6 +174,45 @@ def test_an_early_end_gives_the_rest_of_the_window_back(make_book: MakeBook) -> 
     assert [each for each in book.accepted(40) if each in later] == later[:1]
 
 
+@pytest.mark.parametrize("state", [LeaseState.DONE, LeaseState.CANCELLED])
+def test_a_flow_pays_for_a_part_of_what_it_asked_for_and_did_not_use(make_book: MakeBook, state: LeaseState) -> None:
+    """shirako F107: 2 nodes run for 40 s of 100 s, so 120 host-seconds are not used, and a quarter of them is paid."""
+    for penalty, paid in (("0", 80), ("0.25", 110), ("1", 200)):
+        book = make_book(_winks(overestimate_penalty=penalty))
+        book.queue("b")
+        started = book.start(book.place(book.queue("a", nodes=2), 0), 0)
+        book.queue("a")
+        book.finish(started, 40, ran=40, state=state)
+        assert _behind(book, "b", 40) == paid
+
+
+def test_who_shortens_a_running_lease_before_its_end_pays_as_much(make_book: MakeBook) -> None:
+    """shirako F107: otherwise nobody would pay."""
+    book = make_book(_winks(overestimate_penalty="0.25"))
+    book.queue("b")
+    started = book.start(book.place(book.queue("a", nodes=2), 0), 0)
+    book.queue("a")
+    shorter = book.place(replace(started, request=replace(started.request, duration=40)), 30, start=0)
+    book.finish(shorter, 40, ran=40)
+    assert _behind(book, "b", 40) == 110
+
+
+def test_what_never_ran_failed_or_has_no_end_is_no_overestimate(make_book: MakeBook) -> None:
+    for state, runs, duration in (
+        (LeaseState.CANCELLED, False, 100),
+        (LeaseState.FAILED, True, 100),
+        (LeaseState.DONE, True, UNLIMITED),
+    ):
+        book = make_book(_winks(overestimate_penalty="1"))
+        book.queue("b")
+        placed = book.place(book.queue("a", nodes=2, duration=duration), 0)
+        ended = book.start(placed, 0) if runs else placed
+        book.queue("a")
+        ran = 40 if runs else 0
+        book.finish(ended, 40, ran=ran, state=state)
+        assert _behind(book, "b", 40) == 2 * ran
+
+
 def test_a_window_limits_what_a_wide_lease_may_use(make_book: MakeBook) -> None:
     """shirako A27 and P19c: without debt, 2 nodes of 4 for 100 s are too much of half of 60 s."""
     for debt, when_idle, expected in (("no", "strict", "12"), ("yes", "strict", "132"), ("no", "spare", "123")):
