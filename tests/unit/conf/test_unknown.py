@@ -20,7 +20,7 @@ _SAMPLE = Path(__file__).parents[3] / "etc" / "lease-scheduler.conf.sample"
         ("[scheduling]\npolicy_admision = x\n", r"a.conf: \[scheduling\] policy_admision: .*is policy_admission meant"),
         ("[scheduling]\nsuspend-rate = 5\n", "is suspend_rate meant"),
         ("[service]\nboot_attempts = 5\n", r"belongs to \[engine\]"),
-        ("[metrics]\nqwertz = 5\n", "known are api_port, enabled, engine_port"),
+        ("[metrics]\nqwertz = 5\n", "known are acceptable_wait, acceptable_wait_factor, api_port"),
         (
             "[schedulling]\nsuspend_rate = 5\n",
             r"a.conf: \[schedulling\]: there is no such group; is \[scheduling\] meant",
