@@ -231,7 +231,10 @@ def _authorize(rule: str | None, enforcer: policy.Enforcer, caller: Caller, subj
     if rule is None:
         return
     name = f"reservation:{rule}"
-    target = {"project_id": caller.project_id} if subject is None else {"project_id": subject["project_id"]}
+    target = {"project_id": caller.project_id if subject is None else subject["project_id"]}
+    if subject is not None and subject.get("origin") is not None:
+        # Without the key, no rule about the peer of the object holds.
+        target["origin"] = subject["origin"]
     if not enforcer.authorize(name, target, caller.credentials(), do_raise=False):
         raise forbidden(name)
 

@@ -36,8 +36,13 @@ class Caller:
     project_name: str = ""
 
     def credentials(self) -> dict[str, Any]:
-        """Return the credentials that oslo.policy checks."""
-        return {"user_id": self.user_id, "project_id": self.project_id, "roles": sorted(self.roles)}
+        """Return the credentials that oslo.policy checks; only those of peers have an ``origin``."""
+        found: dict[str, Any] = {
+            "user_id": self.user_id,
+            "project_id": self.project_id,
+            "roles": sorted(self.roles),
+        }
+        return found if self.origin is None else {**found, "origin": self.origin}
 
 
 def nobody(request_id: str) -> Caller:

@@ -58,6 +58,13 @@ class Names(Protocol):
         """Return the name of a user, or None if it is not known."""
         ...
 
+    def has_project(self, project_id: str) -> bool:
+        """Return whether there is an enabled project with this id.
+
+        :raises IdentityUnavailableError: nobody can say so at present
+        """
+        ...
+
 
 class Reader(Protocol):
     """Read access to the database.
@@ -131,7 +138,7 @@ class Reader(Protocol):
         """
         ...
 
-    def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
+    def events(self, since: int, limit: int, project_id: str | None = None, origin: str | None = None) -> EventPage:
         """Return transitions of leases in the order in which they happened.
 
         If there are no more events, ``next`` of the page is the number of the last one of the site, of whatever
@@ -140,6 +147,7 @@ class Reader(Protocol):
         :param since: number of the last event that the caller knows; 0 for none
         :param limit: maximum number of events; with 0 the page only says which number is the last one
         :param project_id: project of the leases; None for all
+        :param origin: peer whose leases are included whatever their project; None for no peer
         """
         ...
 

@@ -14,6 +14,8 @@ from cachetools import TTLCache
 from keystoneauth1 import exceptions
 from keystoneauth1.adapter import Adapter
 
+from lease_scheduler.api.login.interfaces import IdentityUnavailableError
+
 LOG = logging.getLogger(__name__)
 
 #: Seconds for which an answer is reused.
@@ -21,6 +23,9 @@ _FRESH = 600
 
 #: Seconds for which Keystone is not asked again after it has not answered, so that people do not wait for each name.
 _PAUSE = 30.0
+
+#: Seconds for which a project counts as enabled after Keystone has said so, and number of projects that are kept.
+_SURE, _PROJECTS = 60, 10_000
 
 #: Number of users whose names are kept.
 _USERS = 10_000
@@ -39,6 +44,7 @@ class KeystoneNames:
         self._lock = Lock()
         self._projects: TTLCache[str, Mapping[str, str]] = TTLCache(1, _FRESH)
         self._users: TTLCache[str, str | None] = TTLCache(_USERS, _FRESH)
+        self._enabled: TTLCache[str, bool] = TTLCache(_PROJECTS, _SURE)
         self._ask_again_at = -math.inf
 
     def projects(self) -> Mapping[str, str]:
@@ -66,6 +72,31 @@ class KeystoneNames:
         with self._lock:
             self._users[user_id] = name
         return name
+
+    def has_project(self, project_id: str) -> bool:
+        """Return whether there is an enabled project with this id, by a recent answer if there is one.
+
+        :raises IdentityUnavailableError: Keystone does not answer, or does not show projects to the service
+        """
+        with self._lock:
+            if project_id in self._enabled:
+                return True
+        try:
+            answer = self._identity.get(f"/projects/{quote(project_id, safe='')}", timeout=self._timeout).json()
+        except exceptions.NotFound:
+            return False
+        except (exceptions.ClientException, ValueError) as error:
+            LOG.warning("Keystone does not say whether project %s exists: %s", project_id, error)
+            raise IdentityUnavailableError(
+                "the identity service does not say to this service whether the project exists; try again"
+            ) from error
+        # Keystone's database may find ids without regard to case, and an id with dots may lead to another path.
+        found = answer.get("project", {})
+        is_there = found.get("id") == project_id and found["enabled"] and not found.get("is_domain", False)
+        if is_there:
+            with self._lock:
+                self._enabled[project_id] = True
+        return bool(is_there)
 
     def _ask(self, path: str) -> Mapping[str, Any] | None:
         """Return the body of the answer: empty if Keystone refuses or knows nothing, None if it does not answer."""

@@ -7,7 +7,9 @@ from functools import cache
 import microversion_parse
 from microversion_parse import Version
 
-__all__ = ["HEADER", "HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "VERSIONS", "Version", "header", "reaches"]
+from lease_scheduler.model.attributes import Keyed
+
+__all__ = ["HEADER", "HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "VERSIONS", "Version", "header", "known_keys", "reaches"]
 
 SERVICE_TYPE = "reservation"
 HEADER = "OpenStack-API-Version"
@@ -65,6 +67,8 @@ HISTORY: dict[str, str] = {
     "1.48": "Peers say for whom they ask (on_behalf_of, path), see what the site is (GET /member), and can withdraw "
     "requests (PUT /withdrawals).",
     "1.49": "Behind a gateway, leases and quotes name their site; leases have site_lease_id and unreachable.",
+    "1.50": "Peers request leases for projects (on_behalf_of.project_id) that their limits name (projects), and are "
+    "told the events of these leases; behind a gateway, leases have site_project_id.",
 }
 
 VERSIONS: tuple[Version, ...] = tuple(microversion_parse.parse_version_string(text) for text in HISTORY)
@@ -74,11 +78,17 @@ V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19 = VERSIONS[
 V1_20, V1_21, V1_22, V1_23, V1_24, V1_25, V1_26, V1_27, V1_28, V1_29 = VERSIONS[20:30]
 V1_30, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37, V1_38, V1_39 = VERSIONS[30:40]
 V1_40, V1_41, V1_42, V1_43, V1_44, V1_45, V1_46, V1_47, V1_48, V1_49 = VERSIONS[40:50]
+(V1_50,) = VERSIONS[50:51]
 
 
 def reaches(version: Version, since: str | None) -> bool:
     """Return whether a microversion has what ``since`` added; False if ``since`` is None."""
     return since is not None and version >= _parsed(since)
+
+
+def known_keys(kind: Keyed, version: Version) -> list[str]:
+    """Return the keys that an attribute has at a microversion."""
+    return [key for key in (*kind.required, *kind.optional) if version >= _parsed(kind.added.get(key, "1.0"))]
 
 
 @cache

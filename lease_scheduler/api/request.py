@@ -144,6 +144,7 @@ class ApiRequest:
             "roles": sorted(self.caller.roles),
             "is_admin": self.may("leases:all_projects"),
             "sees_site": self.sees_site,
+            "origin": self.caller.origin,
             "request_id": self.caller.request_id,
         }
 

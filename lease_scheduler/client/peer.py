@@ -10,8 +10,11 @@ from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, 
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.peer_limits import ALL_PROJECTS
 
 _VERSION = "1.46"
+#: From this microversion on, peers have projects.
+_WITH_PROJECTS = "1.50"
 _COLUMNS = ("name", "leases", "nodes", "share", "node_hours", "offers", "cost", "limits")
 
 
@@ -19,7 +22,7 @@ class ListPeers(ListCommand):
     """List peers, with their limits and what they have (administrators)."""
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
-        return output.rows(client.request("GET", "/peers", _VERSION)["peers"], _COLUMNS)
+        return output.rows(client.request("GET", "/peers", _WITH_PROJECTS)["peers"], _COLUMNS)
 
 
 class ShowPeer(ShowCommand):
@@ -29,7 +32,7 @@ class ShowPeer(ShowCommand):
         _add_peer(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        return client.one("GET", _path(parsed), _VERSION, "peer")
+        return client.one("GET", _path(parsed), _WITH_PROJECTS, "peer")
 
 
 class SetPeer(ShowCommand):
@@ -37,6 +40,21 @@ class SetPeer(ShowCommand):
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         _add_peer(parser)
+        projects = parser.add_mutually_exclusive_group()
+        projects.add_argument(
+            "--project",
+            dest="projects",
+            metavar="<project-id>",
+            action="append",
+            help="The peer may request leases for this project of the site; repeat for more",
+        )
+        projects.add_argument(
+            "--all-projects",
+            dest="projects",
+            action="store_const",
+            const=ALL_PROJECTS,
+            help="The peer may request leases for all projects of the site",
+        )
         kinds = [kind.value for kind in LeaseKind]
         parser.add_argument(
             "--kind", dest="kinds", action="append", choices=kinds, help="Only leases of this kind; repeat for more"
@@ -54,9 +72,10 @@ class SetPeer(ShowCommand):
         parser.add_argument("--max-cost", metavar="<money>", type=arguments.money, help="Most that its leases cost")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        names = ("kinds", "max_nodes", "max_share", "max_node_hours", "max_offers", "max_cost")
+        names = ("projects", "kinds", "max_nodes", "max_share", "max_node_hours", "max_offers", "max_cost")
         limits = {name: value for name in names if (value := getattr(parsed, name)) is not None}
-        return client.one("PUT", _path(parsed), _VERSION, "peer", limits)
+        version = _WITH_PROJECTS if "projects" in limits else _VERSION
+        return client.one("PUT", _path(parsed), version, "peer", limits)
 
 
 class DeletePeer(PlainCommand):

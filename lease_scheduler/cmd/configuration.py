@@ -64,7 +64,7 @@ def _read(
         conf.set_default(name, value, group=group)
     places: dict[str, Any] = {} if find_files else {"default_config_files": [], "default_config_dirs": []}
     conf(args=list(arguments), project=PROJECT, prog=program, **places)
-    opts.register_pools(conf)
+    opts.register_named(conf)
     check(conf)
     return conf
 

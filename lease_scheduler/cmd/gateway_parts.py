@@ -13,7 +13,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.peers.rest import RestMember
 from lease_scheduler.cmd.wiring import database
-from lease_scheduler.conf.gateway import NAME
+from lease_scheduler.conf.gateway import NAME, PREFIX
 from lease_scheduler.conf.values import policy_options
 from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.federation.members import Member
@@ -25,6 +25,7 @@ from lease_scheduler.service.core.clock import RealClock
 from lease_scheduler.service.gateway.calling import Members, Threads
 from lease_scheduler.service.gateway.driver import Driver
 from lease_scheduler.service.gateway.interfaces import GatewaySettings
+from lease_scheduler.service.gateway.projects import Projects, ProjectsMode
 from lease_scheduler.service.gateway.requests import GatewayRequests
 from lease_scheduler.service.gateway.routing import Router
 from lease_scheduler.service.gateway.workers import workers_of
@@ -86,7 +87,32 @@ def gateway_settings(conf: cfg.ConfigOpts) -> GatewaySettings:
         raise InvalidValueError(
             "gateway.answer_time", f"must be more than accept_time, {group.accept_time}, so that sites can be asked"
         )
-    return GatewaySettings(rules, Mode(group.mode), group.answer_time, poll=group.poll)
+    projects = configured_projects(conf)
+    return GatewaySettings(rules, Mode(group.mode), group.answer_time, poll=group.poll, projects=projects)
+
+
+def configured_projects(conf: cfg.ConfigOpts) -> Projects:
+    """Return the projects at members to which leases belong.
+
+    :raises InvalidValueError: options contradict each other
+    """
+    mode = ProjectsMode(conf.gateway.projects)
+    tables = {name: dict(conf[PREFIX + name].projects) for name in conf.gateway.members}
+    tables = {name: table for name, table in tables.items() if table}
+    if mode is not ProjectsMode.GATEWAY and conf.api.auth_strategy == "noauth":
+        raise InvalidValueError(
+            "gateway.projects", f"must be gateway, not {mode}, as callers are not authenticated ([api] auth_strategy)"
+        )
+    if mode is not ProjectsMode.MAPPED and tables:
+        raise InvalidValueError(
+            f"{PREFIX}{next(iter(tables))}.projects", "needs [gateway] projects = mapped; set that, or leave it out"
+        )
+    if mode is ProjectsMode.MAPPED and not tables:
+        first = next(iter(conf.gateway.members), "<site>")
+        raise InvalidValueError(
+            "gateway.projects", f"mapped needs the table of at least one site, such as [{PREFIX}{first}] projects"
+        )
+    return Projects(mode, tables)
 
 
 def configured_router(conf: cfg.ConfigOpts, members: Members) -> Router:

@@ -1,4 +1,4 @@
-"""Check of tokens in front of the REST service, which distinguishes bad tokens from a failing identity service."""
+"""The identity service: check of tokens, which distinguishes bad tokens from a failing service, and its adapter."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from keystoneauth1 import exceptions
+from keystoneauth1 import exceptions, loading
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
 from keystonemiddleware.auth_token import AuthProtocol, InvalidToken, ServiceError
+from keystonemiddleware.opts import list_auth_token_opts
 from oslo_config import cfg
 from werkzeug.wrappers import Response
 
@@ -56,9 +59,7 @@ def with_tokens(app: Application, conf: cfg.ConfigOpts) -> Application:
     :raises InvalidValueError: the service has no credentials with which to check tokens
     """
     checked = _TokenCheck(app, {"oslo_config_config": conf, "delay_auth_decision": True})
-    group = conf.keystone_authtoken
-    if not (group.auth_type or group.auth_section):
-        raise InvalidValueError("keystone_authtoken.auth_type", "is needed with [api] auth_strategy = keystone")
+    _check_credentials(conf)
 
     def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         try:
@@ -70,3 +71,34 @@ def with_tokens(app: Application, conf: cfg.ConfigOpts) -> Application:
         return answer
 
     return serve
+
+
+def identity_service(conf: cfg.ConfigOpts) -> Adapter:
+    """Return the identity service, authenticated as the user that checks tokens. Nothing is asked yet.
+
+    :raises InvalidValueError: the service has no credentials with which to check tokens
+    """
+    for name, options in list_auth_token_opts():
+        conf.register_opts(options, group=name)
+    _check_credentials(conf)
+    group = conf.keystone_authtoken
+    try:
+        plugin = loading.load_auth_from_conf_options(conf, "keystone_authtoken")
+    except exceptions.ClientException as error:
+        raise InvalidValueError("keystone_authtoken", str(error)) from error
+    certificate = (group.certfile, group.keyfile) if group.certfile and group.keyfile else group.certfile
+    session = Session(plugin, verify=False if group.insecure else group.cafile or True, cert=certificate)
+    return Adapter(
+        session,
+        service_type="identity",
+        interface=group.interface,
+        region_name=group.region_name,
+        min_version="3",
+        max_version="3.latest",
+    )
+
+
+def _check_credentials(conf: cfg.ConfigOpts) -> None:
+    group = conf.keystone_authtoken
+    if not (group.auth_type or group.auth_section):
+        raise InvalidValueError("keystone_authtoken.auth_type", "is needed with [api] auth_strategy = keystone")

@@ -77,12 +77,13 @@ def application(
     if trustee is not None:
         mark = TrustMark(conf.service.site, trustee.region_name)
         trusts = KeystoneTrusts(trustee, lambda: mark.uses(clock.now()), reader.known_trusts)
-        names = KeystoneNames(trustee, _NAMES_TIMEOUT)
     login = None
     if settings.auth == "keystone":
-        from lease_scheduler.cmd.identity import with_tokens
+        from lease_scheduler.cmd.identity import identity_service, with_tokens
         from lease_scheduler.cmd.login import configured_login
 
+        if acts_for_projects:
+            names = KeystoneNames(identity_service(conf) if trustee is None else trustee, _NAMES_TIMEOUT)
         login = configured_login(conf, threads or conf.api.threads)
     app: Application = build_app(
         settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf), names, routes

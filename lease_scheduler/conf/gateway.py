@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from oslo_config import cfg, types
 
 GROUP = cfg.OptGroup("gateway", title="A gateway to several sites")
@@ -23,8 +25,20 @@ OPTIONS: list[cfg.Opt] = [
         default={},
         help="The sites that are asked: name of the site and, after a colon, name of its entry in clouds.yaml, "
         "separated by commas, such as north:compute-north, south:compute-south. The entry says how to reach the site, "
-        "and with which user; the leases of the gateway are in the project of this user. Of sites that are equally "
-        "good, the first one is taken. Names of sites must not change while they have leases.",
+        "and with which user. Of sites that are equally good, the first one is taken. Names of sites must not change "
+        "while they have leases.",
+    ),
+    cfg.StrOpt(
+        "projects",
+        default="gateway",
+        choices=[
+            ("gateway", "all leases belong to the project of the gateway's user there"),
+            ("own", "to the tenant's own project, which has the same id there: one Keystone with several regions"),
+            ("mapped", "to the project that [gateway:<site>] projects names for that of the tenant: separate clouds"),
+        ],
+        help="To which project a lease belongs at its site. With own and mapped, the gateway must be a peer of each "
+        "site that may request leases for these projects (openstack lease peer set --project), and callers must be "
+        "authenticated.",
     ),
     cfg.StrOpt(
         "home",
@@ -79,3 +93,33 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt("poll", default=5, min=1, help="Seconds between two looks at what a site tells of its leases."),
     cfg.IntOpt("calls", default=32, min=1, help="Maximum number of calls to sites at the same time."),
 ]
+
+#: Prefix of the name of a member's own group.
+PREFIX = "gateway:"
+
+_OF_MEMBER: list[cfg.Opt] = [
+    cfg.Opt(
+        "projects",
+        type=types.Dict(types.String(max_length=255, regex=".")),
+        default={},
+        help="With [gateway] projects = mapped: id of a project at the gateway and, after a colon, id of the project "
+        "at this site that its leases belong to, separated by commas. Requests of other projects are not passed on to "
+        "the site.",
+    ),
+]
+
+
+def groups_of(names: Iterable[str]) -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return the groups of members and their options.
+
+    :param names: names of the members
+    """
+    return [(cfg.OptGroup(PREFIX + name, title=f"Site {name} of the gateway"), _OF_MEMBER) for name in names]
+
+
+def sample() -> tuple[cfg.OptGroup, list[cfg.Opt]]:
+    """Return an example of the group of a member, for the sample configuration."""
+    group = cfg.OptGroup(
+        f"{PREFIX}example", title="One site of the gateway", help="Site example, if [gateway] members has it."
+    )
+    return group, _OF_MEMBER

@@ -58,7 +58,7 @@ _MODULES = (
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return the groups and their options, without those of pools."""
+    """Return the groups and their options, without those of pools and members."""
     return [(module.GROUP, module.OPTIONS) for module in _MODULES]
 
 
@@ -70,25 +70,31 @@ def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
         found.append((group, [*options, *later.get(group.name, [])]))
         if group is pools.GROUP:
             found.append(pools.sample())
+        if group is gateway.GROUP:
+            found.append(gateway.sample())
     return found
 
 
 def all_opts(conf: cfg.ConfigOpts) -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return the groups and their options, including those of the pools that a configuration names."""
-    return [*list_opts(), *pools.groups_of(dict.fromkeys(conf.pools.names))]
+    """Return the groups and their options, including those of the pools and members that a configuration names."""
+    return [*list_opts(), *_named_groups(conf)]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register all options with a configuration object, except those of pools: the names of pools are not read yet."""
+    """Register all options with a configuration object, except those of pools and members, whose names come later."""
     _register(conf, list_opts())
 
 
-def register_pools(conf: cfg.ConfigOpts) -> None:
-    """Register the options of the configured pools, after the files have been read.
+def register_named(conf: cfg.ConfigOpts) -> None:
+    """Register the options of the configured pools, and of the members of a gateway, after the files have been read.
 
-    :raises ValueError: a name of a pool is not valid
+    :raises ValueError: a name of a pool, or the members, are not valid
     """
-    _register(conf, pools.groups_of(dict.fromkeys(conf.pools.names)))
+    _register(conf, _named_groups(conf))
+
+
+def _named_groups(conf: cfg.ConfigOpts) -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    return [*pools.groups_of(dict.fromkeys(conf.pools.names)), *gateway.groups_of(conf.gateway.members)]
 
 
 def _register(conf: cfg.ConfigOpts, groups: list[tuple[cfg.OptGroup, list[cfg.Opt]]]) -> None:

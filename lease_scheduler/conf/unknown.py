@@ -10,7 +10,7 @@ from pathlib import Path
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-from lease_scheduler.conf import enforcement, haizea, nova, pools, power
+from lease_scheduler.conf import enforcement, gateway, haizea, nova, pools, power
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -20,6 +20,9 @@ _WITH_CREDENTIALS = frozenset({enforcement.GROUP.name, haizea.GROUP.name, nova.G
 #: Similarity (difflib) from which an unknown group counts as a misspelt group of ours. ``service_user``, a group that
 #: may have credentials, is less similar to our ``service`` than that.
 _ALIKE = 0.8
+
+#: Prefix of groups that are named in an option -> that option, and what is named there.
+_NAMED = {pools.PREFIX: ("[pools] names", "pool"), gateway.PREFIX: ("[gateway] members", "site")}
 
 #: Group -> option -> its values as texts in the file.
 _Sections = dict[str, dict[str, list[str]]]
@@ -51,10 +54,11 @@ def refuse_unknown_options(files: Iterable[Path]) -> None:
                 for option in options:
                     if option not in known[group]:
                         raise InvalidValueError(f"{file}: [{section}] {option}", _hint(group, option, known))
-            elif group.startswith(pools.PREFIX) and options:
-                names = [name.removeprefix(pools.PREFIX) for name in known if name.startswith(pools.PREFIX)]
-                has = ", ".join(sorted(names)) or "no pool"
-                raise InvalidValueError(f"{file}: [{section}]", f"[pools] names has {has}; add the pool there")
+            elif group.startswith(tuple(_NAMED)) and options:
+                prefix, named, what = next((key, *value) for key, value in _NAMED.items() if group.startswith(key))
+                names = [name.removeprefix(prefix) for name in known if name.startswith(prefix)]
+                has = ", ".join(sorted(names)) or f"no {what}"
+                raise InvalidValueError(f"{file}: [{section}]", f"{named} has {has}; add the {what} there")
             elif section not in sections_with_credentials:
                 close = get_close_matches(group, known, 1, _ALIKE)
                 if close:
@@ -71,19 +75,23 @@ def _sections(file: Path) -> _Sections:
     return sections
 
 
-def _pool_names(files: Iterable[_Sections]) -> list[str]:
-    """Return the names of the pools. The last file that has the option counts, as in oslo.config."""
+def _names(files: Iterable[_Sections], group: str, option: str) -> list[str]:
+    """Return the names in a list, or the keys in a table. The last file with the option counts, as in oslo.config."""
     names: list[str] = []
     for sections in files:
-        for text in sections.get(pools.GROUP.name, {}).get("names", []):
-            names = [name.strip() for name in text.split(",") if name.strip()]
+        for text in sections.get(group, {}).get(option, []):
+            names = [name for each in text.split(",") if (name := each.partition(":")[0].strip())]
     return names
 
 
 def _known(files: Collection[_Sections]) -> dict[str, set[str]]:
     """Return our groups and the names of their options, including those of authentication plug-ins."""
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for group, options in [*list_opts(), *pools.groups_of(_pool_names(files))]:
+    named = [
+        *pools.groups_of(_names(files, pools.GROUP.name, "names")),
+        *gateway.groups_of(_names(files, gateway.GROUP.name, "members")),
+    ]
+    for group, options in [*list_opts(), *named]:
         for option in [*options, *(loading.get_auth_common_conf_options() if group.name in _WITH_CREDENTIALS else ())]:
             known[group.name] |= all_names(option)
     types: defaultdict[str, set[str]] = defaultdict(lambda: {"v3password"})
@@ -108,7 +116,7 @@ def _hint(group: str, option: str, known: dict[str, set[str]]) -> str:
     if close:
         return f"there is no such option; is {close[0]} meant?"
     elsewhere = sorted(
-        name for name, options in known.items() if option in options and not name.startswith(pools.PREFIX)
+        name for name, options in known.items() if option in options and not name.startswith(tuple(_NAMED))
     )
     if elsewhere:
         return f"there is no such option in this group; it belongs to [{elsewhere[0]}]"

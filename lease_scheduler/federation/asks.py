@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import LeaseRequest
@@ -23,14 +24,17 @@ def lease_id_at(member: str, ask_id: str) -> str:
 
 @dataclass(frozen=True)
 class OnBehalfOf:
-    """The party for which a member of the federation asks, as the peer that asks names it.
+    """The party for which a member of the federation asks.
 
-    :ivar project: the project
-    :ivar user: the person or program in it; None if unknown
+    :ivar project: the project, as the peer that asks names it
+    :ivar user: the person or program in it, likewise; None if unknown
+    :ivar project_id: id of the project at the member that is asked, to which the lease is to belong; None if it is to
+        belong to the project of the peer
     """
 
     project: str
     user: str | None = None
+    project_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,20 @@ class Ask:
     :ivar answer_by: instant by which the client wants to have an answer
     :ivar path: names of those that have passed the ask on, the first one first
     :ivar on_behalf_of: the party that is to have the lease; None if it is the client itself
+    :ivar projects: member -> id of the project there to which the lease is to belong; at members without one, it is to
+        belong to the project of the client
+    :raises InvalidValueError: a field has an invalid value
     """
 
     terms: LeaseRequest
     answer_by: int
     path: tuple[str, ...] = ()
     on_behalf_of: OnBehalfOf | None = None
+    projects: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if self.projects and self.on_behalf_of is None:
+            raise InvalidValueError("on_behalf_of", "is needed with projects; say for whom the client asks")
         if self.answer_by < self.terms.submitted:
             raise InvalidValueError(
                 "answer_by", f"{self.answer_by} is before the request was submitted, at {self.terms.submitted}"
@@ -61,10 +71,22 @@ class Ask:
         """The id that the client chose."""
         return self.terms.lease_id
 
+    @property
+    def names_project(self) -> bool:
+        """Whether the lease is to belong to a project of the member that is asked."""
+        return self.on_behalf_of is not None and self.on_behalf_of.project_id is not None
+
     def passed_on(self, by: str, to: str) -> Ask:
-        """Return the ask as it is put to a member: with an id of its own, and one more name on its path.
+        """Return the ask as it is put to a member: with an id and a project of its own, and one more name on its path.
 
         :param by: name of the one that passes it on
         :param to: name of the member
         """
-        return replace(self, terms=replace(self.terms, lease_id=lease_id_at(to, self.ask_id)), path=(*self.path, by))
+        party = self.on_behalf_of
+        return replace(
+            self,
+            terms=replace(self.terms, lease_id=lease_id_at(to, self.ask_id)),
+            path=(*self.path, by),
+            on_behalf_of=None if party is None else replace(party, project_id=self.projects.get(to)),
+            projects={},
+        )

@@ -14,7 +14,7 @@ answers) or ``LeaseDocument`` (everything else). These are derived from the desc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
@@ -96,11 +96,13 @@ class Keyed:
     :ivar required: keys that must be there
     :ivar optional: keys that may be missing
     :ivar maximum: maximum number of characters of each text
+    :ivar added: first microversion of each key that came later than the attribute
     """
 
     required: Sequence[str]
     optional: Sequence[str]
     maximum: int
+    added: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,10 @@ class LeaseRequest:
         reservations that name their hosts
     :ivar extras: further attributes, passed on unchanged
     :ivar origin: name of the peer (another site or a gateway) that requests the lease; None if the request is local
-    :ivar on_behalf_of: the party for which the peer requests the lease, as the peer names it: ``project``, and ``user``
-        if it says so; None if it does not say, or if the request is local
+    :ivar on_behalf_of: the party for which the peer requests the lease: ``project`` and ``user`` as the peer names
+        them, and ``project_id``, the project of this site to which the lease belongs. The last two may be missing, and
+        without ``project_id`` the lease belongs to the peer's own project. None if the peer does not say, or if the
+        request is local
     :ivar pool: name of the pool in which it is planned; None if the site has only one
     :ivar min_lifetime: seconds from its first start for which a preemptible lease is to run without being preempted;
         None if nothing is to be assured
@@ -114,7 +116,12 @@ class LeaseRequest:
         default=None,
         hash=False,
         metadata=attribute(
-            Keyed(["project"], ["user"], 255), "1.48", changed=None, is_notified=True, is_filtered=True, of_peers=True
+            Keyed(["project"], ["user", "project_id"], 255, {"project_id": "1.50"}),
+            "1.48",
+            changed=None,
+            is_notified=True,
+            is_filtered=True,
+            of_peers=True,
         ),
     )
     pool: str | None = field(

@@ -48,6 +48,8 @@ class RefusalReason(StrEnum):
     START = "start"
     #: Another lease has the id that the client has chosen.
     ID_TAKEN = "id-taken"
+    #: The site does not lease to the project: it has no counterpart there, or the peer may not lease for it.
+    PROJECT = "project"
     #: The site has passed the request on already.
     LOOP = "loop"
     #: The request was passed on too often.

@@ -49,6 +49,7 @@ class LeaseDocument:
         from no peer
     :ivar site: name of the member of a federation that has granted the lease; None if this is no gateway
     :ivar site_lease_id: id of the lease there
+    :ivar site_project_id: project that the lease belongs to there; None if it is that of the gateway
     :ivar unreachable: whether that member does not answer at present
     :ivar reminded_start: start of which the project was reminded, or None
     :ivar extensions: how often and by how much the lease was extended since it was made or accepted
@@ -85,6 +86,7 @@ class LeaseDocument:
     series_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.9", is_filtered=True))
     site: str | None = field(default=None, metadata=attribute(Text(64), shown="1.49", is_computed=True))
     site_lease_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.49", is_computed=True))
+    site_project_id: str | None = field(default=None, metadata=attribute(Text(255), shown="1.50", is_computed=True))
     unreachable: bool = field(default=False, metadata=attribute(Flag(), shown="1.49", is_computed=True))
     degraded: bool = field(default=False, metadata=attribute(Flag(), shown="1.0", is_computed=True, is_notified=True))
     reservations: tuple[ReservationRecord, ...] = ()

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.20"
+VERSION = "1.21"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -38,9 +38,9 @@ class EngineRequests:
     """Every request that the engine of a site answers.
 
     Each method raises ``RefusedError`` if the engine refuses the request, and ``EngineUnavailableError`` if no engine
-    answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin``, ``sees_site`` and
-    ``request_id``; refusals name hosts only if ``sees_site`` is true. Readers of the database see a change of a lease
-    as soon as it is answered.
+    answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin``, ``sees_site``,
+    ``origin`` (name of the peer that asks, or null) and ``request_id``; refusals name hosts only if ``sees_site`` is
+    true. Readers of the database see a change of a lease as soon as it is answered.
     """
 
     # -- leases ----------------------------------------------------------------------------------------------
@@ -187,6 +187,9 @@ class EngineRequests:
         ``{"peers": [{"name", "limits": as ``PeerLimits.plain``, "leases": int, "nodes": int, "share": float,
         "node_hours": float, "offers": int, "cost": float}]}``
         """
+
+    def check_project(self, context: Document, peer: str, project_id: str) -> Document:
+        """Refuse a project for which a peer may not request leases. Return ``{}``."""
 
     def set_peer(self, context: Document, name: str, limits: Document | None) -> Document:
         """Set the limits of a peer, all at once; null removes them. Return ``{}``."""

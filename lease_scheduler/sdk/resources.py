@@ -90,9 +90,11 @@ class Lease(ReservationResource):
     #: Latest end, its deadline if nothing else is known; None if nothing is known
     latest_end = Body("latest_end")
     is_degraded = Body("degraded", type=bool)
-    #: Behind a gateway, the site that has granted it, its id there, and whether that site does not answer at present
+    #: Behind a gateway, the site that has granted it, its id and project there, and whether that site does not answer
+    #: at present
     site = Body("site")
     site_lease_id = Body("site_lease_id")
+    site_project_id = Body("site_project_id")
     is_unreachable = Body("unreachable", type=bool)
     is_maintenance = Body("maintenance", type=bool)
     on_end = Body("on_end")

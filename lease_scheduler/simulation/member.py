@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from lease_scheduler.federation.answers import Alternative, Bid, FederationReason, Refusal, Released
@@ -26,13 +27,22 @@ class SimulatedMember:
     :param site: the site, which must be open-ended
     :param hold_time: maximum seconds for which it holds a lease
     :param load: the load that it publishes; None if it publishes none
+    :param projects: projects for which it grants leases beside that of the caller; None for all
     """
 
-    def __init__(self, name: str, site: SiteRun, hold_time: int = 300, load: PublishedLoad | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        site: SiteRun,
+        hold_time: int = 300,
+        load: PublishedLoad | None = None,
+        projects: Collection[str] | None = None,
+    ) -> None:
         self._name = name
         self._site = site
         self._hold_time = hold_time
         self._load = load
+        self._projects = projects
         #: The terms with which each lease that was held or granted was asked for.
         self._asked: dict[str, LeaseRequest] = {}
         #: Ids of leases that were ended or rejected before anybody asked for them.
@@ -54,7 +64,10 @@ class SimulatedMember:
 
     def quote(self, ask: Ask) -> Bid | Refusal:
         """See ``Member``."""
-        quote = self._site.quote(replace(ask.terms, lease_id=f"{ask.ask_id}?"))
+        terms = self._terms_of(ask)
+        if isinstance(terms, Refusal):
+            return terms
+        quote = self._site.quote(replace(terms, lease_id=f"{ask.ask_id}?"))
         bid = as_bid(self._name, quote)
         if bid is None:
             assert quote.refusal is not None
@@ -72,8 +85,19 @@ class SimulatedMember:
         """See ``Member``."""
         return self._made(ask, None)
 
+    def _terms_of(self, ask: Ask) -> LeaseRequest | Refusal:
+        """Return the terms of an ask, with the project to which the lease is to belong."""
+        party = ask.on_behalf_of
+        if party is None or party.project_id is None:
+            return ask.terms
+        if self._projects is not None and party.project_id not in self._projects:
+            return Refusal(self._name, RefusalReason.PROJECT, f"no leases are granted for project {party.project_id}")
+        return replace(ask.terms, user=party.project_id)
+
     def _made(self, ask: Ask, held_for: int | None) -> Bid | Refusal:
-        terms = ask.terms
+        terms = self._terms_of(ask)
+        if isinstance(terms, Refusal):
+            return terms
         if terms.lease_id in self._withdrawn:
             return Refusal(self._name, RefusalReason.ID_TAKEN, "the id is that of a request that was given up")
         known = self._asked.get(terms.lease_id)
@@ -144,7 +168,9 @@ class SimulatedMember:
         if lease.is_final:
             return self._over(lease)
         try:
-            self._site.engine.change(lease_id, replace(terms, submitted=lease.request.submitted))
+            self._site.engine.change(
+                lease_id, replace(terms, submitted=lease.request.submitted, user=lease.request.user)
+            )
         except NoPlaceError as error:
             return self._refusal(error.refusal)
         except InvalidValueError as error:

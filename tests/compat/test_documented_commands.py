@@ -163,7 +163,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
 #: Blocks that the tests below run, by page and beginning.
 README = ("README.md", "curl")
 LEASES = [
-    ("admin/peers.rst", "openstack lease peer set"),
+    ("admin/peers.rst", "openstack lease peer set northern-site"),
+    ("admin/peers.rst", "openstack lease peer set gateway"),
     ("admin/peers.rst", "openstack lease peer list"),
     ("user/quickstart.rst", "openstack lease availability"),
     ("user/quickstart.rst", "openstack lease create trial"),

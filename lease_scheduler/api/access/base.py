@@ -7,6 +7,9 @@ from oslo_policy import policy
 ADMIN = "rule:admin"
 READER = "rule:project_reader_or_admin"
 MEMBER = "rule:project_member_or_admin"
+#: The same for leases, which the peer that has requested them may read and change too, whatever their project.
+READER_OR_PEER = "rule:project_reader_or_admin or (role:reader and rule:peer_of_lease)"
+MEMBER_OR_PEER = "rule:project_member_or_admin or (role:member and rule:peer_of_lease)"
 
 
 RULES: tuple[policy.RuleDefault, ...] = (
@@ -26,6 +29,7 @@ RULES: tuple[policy.RuleDefault, ...] = (
         "rule:admin or (role:reader and project_id:%(project_id)s)",
         "A reader of the project that owns the object.",
     ),
+    policy.RuleDefault("peer_of_lease", "origin:%(origin)s", "The peer that has requested the lease."),
 )
 
 

@@ -14,7 +14,7 @@ from lease_scheduler.api.microversions import V1_37, V1_47
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, move_changes, span_changes
-from lease_scheduler.api.requests.passing import check_passed_on
+from lease_scheduler.api.requests.passing import check_passed_on, check_project, needs_trust
 from lease_scheduler.api.requests.pools import pools_for
 from lease_scheduler.api.schemas.base import CHOSEN_UUID
 from lease_scheduler.api.validation import WANTED
@@ -47,6 +47,7 @@ def create_lease(request: ApiRequest) -> Answer:
         return Answer({"lease": shown(request, made)})
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     check_passed_on(lease, request.caller, request.services.settings)
+    check_project(request, lease)
     lease |= private_queries(request) | pools_of(request, lease)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
@@ -88,7 +89,7 @@ def pools_of(request: ApiRequest, lease: Document) -> Document:
 
     :raises ApiError: the project may not use the pool that the lease names, or none at all
     """
-    return pools_for(request.services.settings, request.caller, lease["pool"])
+    return pools_for(request.services.settings, request.caller, lease["pool"], lease["project_id"])
 
 
 @contextmanager
@@ -108,11 +109,6 @@ def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
         if lease["trust_id"] is not None and trusts is not None:
             trusts.decide_later([lease["trust_id"]])
         raise
-
-
-def needs_trust(lease: Document) -> bool:
-    """Return whether the service creates something in the project: servers, or a server group for affinity."""
-    return bool(lease["servers"]) or any(each.get("affinity") is not None for each in lease["reservations"])
 
 
 def show(request: ApiRequest) -> Answer:
@@ -144,9 +140,14 @@ def _entry(request: ApiRequest, row: Document) -> Document:
     entry = {"time": dates.iso_date(row["instant"]), "from": row["from"], "to": row["to"], "reason": row["reason"]}
     if request.version < V1_37:
         return entry
-    by = {"by_operator": row["project_id"] not in (None, request.named["project_id"])}
+    by = {"by_operator": row["project_id"] not in (None, request.named["project_id"]) and not _is_of_peer(request, row)}
     number = {"sequence": row["sequence"]} if request.version >= V1_47 else {}
     return entry | by | visible_actor(request, row) | number
+
+
+def _is_of_peer(request: ApiRequest, row: Document) -> bool:
+    """Return whether the peer that has requested a lease asked for an entry of its history."""
+    return request.named["origin"] is not None and row["user_id"] == request.named["user_id"]
 
 
 def visible_actor(request: ApiRequest, row: Document) -> Document:

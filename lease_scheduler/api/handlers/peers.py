@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.api.errors import not_found
+from lease_scheduler.api.microversions import V1_50
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
 
@@ -32,7 +33,17 @@ def delete_limits(request: ApiRequest) -> Answer:
 
 def _peers(request: ApiRequest) -> list[Document]:
     found: list[Document] = request.engine.list_peers(request.context())["peers"]
-    return [{**peer, "share": round(peer["share"], 6), "node_hours": round(peer["node_hours"], 3)} for peer in found]
+    return [
+        {
+            **peer,
+            "limits": {
+                key: each for key, each in peer["limits"].items() if key != "projects" or request.version >= V1_50
+            },
+            "share": round(peer["share"], 6),
+            "node_hours": round(peer["node_hours"], 3),
+        }
+        for peer in found
+    ]
 
 
 def _peer(request: ApiRequest) -> Document:

@@ -6,7 +6,6 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import (
-    needs_trust,
     pools_of,
     private_queries,
     take_back_spare_trust,
@@ -30,7 +29,7 @@ from lease_scheduler.api.microversions import (
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
-from lease_scheduler.api.requests.passing import check_passed_on
+from lease_scheduler.api.requests.passing import check_passed_on, check_project, needs_trust
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.api.views.budget import show_budget
 from lease_scheduler.api.views.promise import promise_in_words
@@ -45,6 +44,7 @@ def create_quote(request: ApiRequest) -> Answer:
     """Show what a lease would come to. If asked to, hold the lease or counter-offers for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     check_passed_on(lease, request.caller, request.services.settings)
+    check_project(request, lease)
     lease |= private_queries(request) | pools_of(request, lease)
     for key in ("counter_offers", "flexibility", "id", "expires_at"):
         if key in request.raw_body and not request.raw_body.get("hold"):

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries
+from lease_scheduler.api.handlers.leases import pools_of, private_queries
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.microversions import V1_36
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
-from lease_scheduler.api.requests.passing import check_passed_on
+from lease_scheduler.api.requests.passing import check_passed_on, needs_trust
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.kinds import LeaseKind
 
@@ -30,6 +30,9 @@ def create_series(request: ApiRequest) -> Answer:
     try:
         lease = new_lease(body["lease"], (), request.caller, request.now, request.version)
         check_passed_on(lease, request.caller, request.services.settings)
+        if lease["project_id"] != request.caller.project_id:
+            field = "on_behalf_of.project_id"
+            raise ApiError(400, f"{field}: not for series; leave it out, or request the leases one by one", field)
         lease |= private_queries(request) | pools_of(request, lease)
     except ApiError as error:
         raise ApiError(error.code, error.message, f"lease.{error.field}" if error.field else "lease") from error

@@ -58,7 +58,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         **{each.name: _plain_value(each, body) for each in ATTRIBUTES if each.given is not None},
         "id": body["id"].lower() if "id" in body else str(uuid.uuid4()),
         "request_digest": request_digest(body, caller, version) if "id" in body else None,
-        "project_id": caller.project_id,
+        "project_id": _named_project(body) or caller.project_id,
         "user_id": caller.user_id,
         "origin": caller.origin,
         "trust_id": None,
@@ -100,8 +100,16 @@ def request_digest(body: Document, caller: Caller, version: Version) -> str:
 
     :param body: a body that fits the schema
     """
-    said = json.dumps([caller.project_id, _normalized(body, version)], sort_keys=True)
+    # Peers with users in the same project must not get the leases that others of them have requested for a third one.
+    asker = [caller.project_id] if _named_project(body) is None else [caller.project_id, caller.origin]
+    said = json.dumps([*asker, _normalized(body, version)], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _named_project(body: Document) -> str | None:
+    """Return the project of this site for which a peer requests a lease, or None if it is the peer's own."""
+    project_id: str | None = body.get("on_behalf_of", {}).get("project_id")
+    return project_id
 
 
 _DATES = ("start_date", "end_date", "before_end_date", "deadline")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import Version, reaches
+from lease_scheduler.api.microversions import Version, known_keys, reaches
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import Schema
 from lease_scheduler.model.attributes import (
@@ -25,20 +25,20 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 
 def given(version: Version) -> dict[str, Schema]:
     """Return the attributes that a request for a lease may have."""
-    return {each.name: _request_schema(each.kind) for each in ATTRIBUTES if reaches(version, each.given)}
+    return {each.name: _request_schema(each.kind, version) for each in ATTRIBUTES if reaches(version, each.given)}
 
 
 def changed(version: Version) -> dict[str, Schema]:
     """Return the attributes that a change of a lease may have."""
-    return {each.name: _request_schema(each.kind) for each in ATTRIBUTES if reaches(version, each.changed)}
+    return {each.name: _request_schema(each.kind, version) for each in ATTRIBUTES if reaches(version, each.changed)}
 
 
 def shown(version: Version) -> dict[str, Schema]:
     """Return the attributes that a lease in an answer has."""
-    return {each.name: _answer_schema(each) for each in ATTRIBUTES if reaches(version, each.shown)}
+    return {each.name: _answer_schema(each, version) for each in ATTRIBUTES if reaches(version, each.shown)}
 
 
-def _request_schema(kind: Kind) -> Schema:
+def _request_schema(kind: Kind, version: Version) -> Schema:
     match kind:
         case Text(maximum, True):
             return base.name(maximum)
@@ -67,11 +67,11 @@ def _request_schema(kind: Kind) -> Schema:
             }
         case Texts(most, maximum):
             return base.array(base.name(maximum), most, uniqueItems=True)
-        case Keyed(required, optional, maximum):
-            return base.closed(dict.fromkeys((*required, *optional), base.name(maximum)), required)
+        case Keyed(required, _, maximum):
+            return base.closed(dict.fromkeys(known_keys(kind, version), base.name(maximum)), required)
 
 
-def _answer_schema(attribute: Attribute) -> Schema:
+def _answer_schema(attribute: Attribute, version: Version) -> Schema:
     schema: Schema
     match attribute.kind:
         case Text():
@@ -84,8 +84,8 @@ def _answer_schema(attribute: Attribute) -> Schema:
             schema = {"type": "object", "additionalProperties": base.STRING}
         case Texts():
             schema = base.array(base.STRING)
-        case Keyed(required, optional):
-            schema = base.closed(dict.fromkeys((*required, *optional), base.STRING), required)
+        case Keyed(required) as keyed:
+            schema = base.closed(dict.fromkeys(known_keys(keyed, version), base.STRING), required)
         case kind:
-            schema = _request_schema(kind)
+            schema = _request_schema(kind, version)
     return base.nullable(schema) if attribute.may_be_missing else schema

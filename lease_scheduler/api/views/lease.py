@@ -13,6 +13,8 @@ All dates are instants.
 
 from __future__ import annotations
 
+from typing import Any
+
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
 from lease_scheduler.api.microversions import (
     V1_2,
@@ -31,11 +33,13 @@ from lease_scheduler.api.microversions import (
     V1_39,
     V1_42,
     Version,
+    known_keys,
     reaches,
 )
 from lease_scheduler.api.views.expectation import expectation_in_words
 from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.approval import state_in_words
+from lease_scheduler.model.attributes import Attribute, Keyed
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
@@ -51,7 +55,7 @@ def show_lease(view: Document, version: Version, with_hosts: bool, now: int) -> 
     """
     shown: Document = {
         "id": view["id"],
-        **{each.name: view[each.name] for each in ATTRIBUTES if reaches(version, each.shown)},
+        **{each.name: _attribute(each, view, version) for each in ATTRIBUTES if reaches(version, each.shown)},
         "start_date": lease_date(_start(view)),
         "end_date": lease_date(_end(view)),
         "status": lease_status(view["state"], view["operation"]),
@@ -87,6 +91,14 @@ def show_lease(view: Document, version: Version, with_hosts: bool, now: int) -> 
     if version >= V1_42:
         shown |= {"approval": view["approval"], "state": state_in_words(view["state"], view["approval"])}
     return shown
+
+
+def _attribute(attribute: Attribute, view: Document, version: Version) -> Any:
+    """Return the value of an attribute, without keys that came after the microversion."""
+    value = view[attribute.name]
+    if not isinstance(attribute.kind, Keyed) or value is None:
+        return value
+    return {key: value[key] for key in known_keys(attribute.kind, version) if key in value}
 
 
 def _progress(view: Document, now: int) -> Document:

@@ -112,7 +112,10 @@ class BlazarMember:
     # -- asking ----------------------------------------------------------------------------------------------
 
     def submit(self, ask: Ask) -> Bid | Refusal | Unanswered:
-        """Request a lease, unless there is one with the name already."""
+        """Request a lease in the project of the caller, unless there is one with the name already."""
+        if ask.names_project:
+            message = f"{self._name} has Blazar, which leases to no project but that of the caller"
+            return Refusal(self._name, RefusalReason.PROJECT, message)
         try:
             body = body_of(ask.terms)
         except InvalidValueError as error:

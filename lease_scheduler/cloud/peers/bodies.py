@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from lease_scheduler.cloud.peers.dates import date_of
@@ -52,7 +53,7 @@ def passing_of(ask: Ask) -> dict[str, Any]:
     """Return the keys that say for whom a peer asks, and who has passed the ask on."""
     found: dict[str, Any] = {"path": list(ask.path)} if ask.path else {}
     if ask.on_behalf_of is not None:
-        party = {"project": ask.on_behalf_of.project, "user": ask.on_behalf_of.user}
+        party = asdict(ask.on_behalf_of)
         found["on_behalf_of"] = {key: value for key, value in party.items() if value is not None}
     return found
 

@@ -19,6 +19,9 @@ NUMBERED = (1, 47)
 #: on its way can be withdrawn.
 DESCRIBED = WITHDRAWING = (1, 48)
 
+#: From this microversion on, peers can request leases for projects of the site.
+FOR_PROJECTS = (1, 50)
+
 #: Microversion -> verbs that it adds. Leases are named by ids that clients choose, which 1.18 brought, and held quotes
 #: only have since 1.47: a hold that cannot be repeated would be lost with its answer.
 _SINCE = {

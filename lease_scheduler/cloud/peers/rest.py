@@ -10,6 +10,7 @@ from openstack.connection import Connection
 from lease_scheduler.cloud.peers.bodies import body_of, changes_of, passing_of
 from lease_scheduler.cloud.peers.capabilities import (
     DESCRIBED,
+    FOR_PROJECTS,
     NUMBERED,
     WITHDRAWING,
     capacity_of,
@@ -123,7 +124,16 @@ class RestMember:
         except InvalidValueError as error:
             return Refusal(self._name, FederationReason.UNMAPPED, str(error))
         said = passing_of(ask)
-        return self._call(verb, lambda proxy: call(proxy, body | said if said and self._is_known(proxy) else body))
+
+        def made(proxy: Proxy) -> Found | Refusal:
+            is_known = bool(said) and self._is_known(proxy)
+            if ask.names_project and not (is_known and _version(proxy) >= FOR_PROJECTS):
+                # Without a word of its project, the lease would be that of another one.
+                message = f"{self._name} does not lease for projects: it is older than 1.50, or this caller is no peer"
+                return Refusal(self._name, RefusalReason.PROJECT, message)
+            return call(proxy, body | said if is_known else body)
+
+        return self._call(verb, made)
 
     def _is_known(self, proxy: Proxy) -> bool:
         """Return whether the site takes the caller for a peer. Only peers may say for whom they ask.

@@ -26,7 +26,7 @@ def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str
     except cfg.Error as error:
         raise InvalidValueError("--config-file", str(error)) from error
     refuse_unknown_options(files_of(conf))
-    opts.register_pools(conf)
+    opts.register_named(conf)
     for name, text in overrides.items():
         override(conf, name, text)
     _check_values(conf)

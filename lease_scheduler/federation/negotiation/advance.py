@@ -36,8 +36,8 @@ def begin(
 ) -> Negotiation | Refusal:
     """Return the first record of a negotiation, or the refusal of an ask that must not be passed on.
 
-    :param candidates: members that may be asked, in the configured order. Those that have passed the ask on already
-        are not asked
+    :param candidates: members in the configured order. Those with a refusal, and those that have passed the ask on
+        already, are not asked
     :raises InvalidValueError: there is no candidate, or two have the same name
     """
     names = [each.name for each in candidates]
@@ -52,14 +52,13 @@ def begin(
         message = f"the ask was passed on {len(ask.path)} times, which is more than {rules.most_passes}: {path}"
         return Refusal(rules.name, RefusalReason.DEPTH, message)
     record = Negotiation(ask, tuple(candidates), mode, rules, may_pay_twice)
-    record = record.with_attempts(
-        Attempt(
-            name,
-            AttemptState.CLOSED,
-            refusal=Refusal(name, RefusalReason.LOOP, f"{name} has passed this ask on already"),
-        )
+    refused = {each.name: each.refusal for each in candidates if each.refusal is not None} | {
+        name: Refusal(name, RefusalReason.LOOP, f"{name} has passed this ask on already")
         for name in names
         if name == rules.name or name in ask.path
+    }
+    record = record.with_attempts(
+        Attempt(name, AttemptState.CLOSED, refusal=refused[name]) for name in names if name in refused
     )
     if mode is not Mode.IN_TURN and now < record.ask_until:
         record = record.with_attempts(_asked(record, each, now) for each in record.untried if each.can_hold)

@@ -10,6 +10,7 @@ from lease_scheduler.federation.members import MemberTransition, Verb
 from lease_scheduler.federation.negotiation.contradictions import contradiction
 from lease_scheduler.federation.negotiation.record import Attempt, AttemptState, Negotiation, Stage
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 
@@ -101,7 +102,11 @@ def _after_accept(record: Negotiation, attempt: Attempt, answer: Answer) -> Atte
 
 
 def _after_giving_back(attempt: Attempt, answer: Answer, *states: AttemptState) -> Attempt:
-    is_gone = isinstance(answer, Released) or _is_unknown(answer)
+    # What a member refused to grant, and does not let the caller end, is somebody else's: its id was taken.
+    is_foreign = (
+        attempt.state is AttemptState.CLEARING and isinstance(answer, Refusal) and answer.reason is RefusalReason.POLICY
+    )
+    is_gone = isinstance(answer, Released) or _is_unknown(answer) or is_foreign
     return replace(attempt, state=AttemptState.CLOSED) if is_gone and attempt.state in states else attempt
 
 

@@ -82,10 +82,12 @@ class Candidate:
 
     :ivar name: its name
     :ivar can_hold: whether it can hold a lease until it is accepted
+    :ivar refusal: why it must not be asked; None if it may be
     """
 
     name: str
     can_hold: bool = True
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class Negotiation:
     """The record of a negotiation. Records are written before the calls that follow from them; see the package.
 
     :ivar ask: the ask as it came, with the present terms
-    :ivar candidates: members that may be asked, in the configured order
+    :ivar candidates: members, in the configured order
     :ivar mode: how they are asked
     :ivar rules: what holds for all negotiations
     :ivar may_pay_twice: whether the client agrees to pay for two leases for a while, if one member does not say whether

@@ -77,7 +77,10 @@ class Driver:
         :raises OutdatedError: there is a lease with this id already
         """
         now = self._clock.now()
-        candidates = [Candidate(name, self._can_hold(name)) for name in self._members.names]
+        projects = self._settings.projects
+        candidates = [
+            Candidate(name, self._can_hold(name), projects.refusal(ask, name)) for name in self._members.names
+        ]
         record = begin(ask, candidates, self._settings.mode, self._settings.rules, now)
         if isinstance(record, Refusal):
             return record

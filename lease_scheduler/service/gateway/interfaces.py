@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lease_scheduler.federation.negotiation.record import Mode, Rules
 from lease_scheduler.records.federated import FederatedLease, FollowedMember, GatewayChanges, StoredRouting
+from lease_scheduler.service.gateway.projects import Projects
 
 
 class GatewayStore(Protocol):
@@ -68,6 +69,7 @@ class GatewaySettings:
     :ivar drive_time: time after which another gateway may go on with the calls of one that has stopped
     :ivar least_pause: pause before a call is repeated for the first time; it doubles each time
     :ivar longest_pause: longest such pause
+    :ivar projects: the projects at members to which leases belong
     :ivar poll: pause between two looks at what a member tells
     """
 
@@ -79,6 +81,7 @@ class GatewaySettings:
     least_pause: int = 2
     longest_pause: int = 60
     poll: int = 5
+    projects: Projects = field(default_factory=Projects)
 
     def pause(self, failures: int) -> int:
         """Return the pause after a number of failures in a row."""

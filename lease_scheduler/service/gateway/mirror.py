@@ -44,7 +44,12 @@ def placed_at(document: LeaseDocument, record: Negotiation) -> LeaseDocument:
     placed = record.placed
     if placed is None:
         return replace(document, unreachable=False) if record.final is not None else document
-    return replace(document, site=placed.member, site_lease_id=lease_id_at(placed.member, record.ask.ask_id))
+    return replace(
+        document,
+        site=placed.member,
+        site_lease_id=lease_id_at(placed.member, record.ask.ask_id),
+        site_project_id=record.ask.projects.get(placed.member),
+    )
 
 
 def _state(lease: Lease, record: Negotiation, heard: MemberTransition | None) -> LeaseState:

@@ -109,7 +109,9 @@ class GatewayRequests(EngineRequests):
         said = terms.request.on_behalf_of
         party = {"project": lease["project_id"], "user": lease["user_id"]} if said is None else said
         on_behalf_of = OnBehalfOf(party["project"], party.get("user"))
-        return Ask(terms.request, until, terms.document.path or (), on_behalf_of), terms.document
+        # By the token of the caller, never by what the caller says.
+        projects = self._settings.projects.at_members(lease["project_id"], self._members.names)
+        return Ask(terms.request, until, terms.document.path or (), on_behalf_of, projects), terms.document
 
     def _again(self, lease: Document) -> FederatedLease:
         """Return the lease that a repeated request has made before."""
@@ -125,7 +127,13 @@ class GatewayRequests(EngineRequests):
         now = self._clock.now()
         ask, _ = self._asked(lease, now, now + self._settings.answer_time)
         name = self._settings.rules.name
-        answers = self._members.quotes(self._members.names, ask, name, float(self._settings.answer_time))
+        answers: dict[str, Bid | Refusal | Unanswered] = {
+            each: refusal
+            for each in self._members.names
+            if (refusal := self._settings.projects.refusal(ask, each)) is not None
+        }
+        askable = [each for each in self._members.names if each not in answers]
+        answers |= self._members.quotes(askable, ask, name, float(self._settings.answer_time))
         silent = [each for each, answer in answers.items() if isinstance(answer, Unanswered)]
         bids = {
             each: answer

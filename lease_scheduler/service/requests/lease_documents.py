@@ -22,7 +22,12 @@ from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.approvals import check_change
 from lease_scheduler.service.requests.cloud_limits import check_cloud_can
 from lease_scheduler.service.requests.enforcement.bounds import check_terms, with_duration
-from lease_scheduler.service.requests.enforcement.peers import capacity_of, check_peer, leases_of_peer
+from lease_scheduler.service.requests.enforcement.peers import (
+    capacity_of,
+    check_peer,
+    check_project,
+    leases_of_peer,
+)
 from lease_scheduler.service.requests.missing import check_site_has
 from lease_scheduler.service.requests.server_templates import (
     check_bootable,
@@ -108,8 +113,21 @@ class LeaseDocuments:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
             check_terms(bounds, terms.request, None, site.work.now)
+            self._check_project(terms.request, terms.document.project_id)
             self._check_peer(terms.request)
         return _in_pool(terms, pool_name)
+
+    def _check_project(self, request: LeaseRequest, project_id: str) -> None:
+        """Refuse a new lease for a project for which its peer may not request any.
+
+        :raises RefusedError: 403, naming the project
+        """
+        named = (request.on_behalf_of or {}).get("project_id")
+        if named is None:
+            return
+        if request.origin is None or named != project_id:
+            raise InvalidValueError("on_behalf_of.project_id", "must be the project of the lease, requested by a peer")
+        check_project(self._site.peers.of(request.origin), request.origin, named)
 
     def _check_peer(self, request: LeaseRequest) -> None:
         """Refuse a lease with which its peer would exceed its limits.

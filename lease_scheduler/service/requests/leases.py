@@ -305,7 +305,7 @@ class Leases:
     def end(self, context: Document, lease_id: str) -> Document:
         """End a lease before its planned end."""
         with self._site.request(context):
-            by_provider = _is_provider(context, self._documents.of(lease_id))
+            by_provider = _is_provider(context, self._documents.of(lease_id), self._site.work.leases[lease_id])
             self._site.work.asked_by(context, lease_id)
             ended_by = "an administrator" if by_provider else "its project"
             self._site.engine.end(lease_id, f"ended by {ended_by}", by_provider=by_provider)
@@ -358,7 +358,7 @@ class Leases:
             site.work.asked_by(context, lease_id)
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
-            by_provider = _is_provider(context, document)
+            by_provider = _is_provider(context, document, site.work.leases[lease_id])
             if by_provider and reason in ("", *_BY_ITS_PROJECT):
                 reason = "deleted by an administrator"
             site.engine.cancel(lease_id, reason or "deleted by its project", by_provider=by_provider)
@@ -394,6 +394,7 @@ class Leases:
             return {"lease_id": lease_id}
 
 
-def _is_provider(context: Document, document: LeaseDocument) -> bool:
-    """Return whether the caller is an administrator who acts in another project than that of the lease."""
-    return bool(context.get("is_admin")) and context.get("project_id") != document.project_id
+def _is_provider(context: Document, document: LeaseDocument, lease: Lease) -> bool:
+    """Return whether an administrator acts in another project than that of a lease, and not as its peer."""
+    is_peer = lease.request.origin is not None and lease.request.origin == context.get("origin")
+    return bool(context.get("is_admin")) and not is_peer and context.get("project_id") != document.project_id

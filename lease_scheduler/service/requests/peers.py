@@ -12,7 +12,7 @@ from lease_scheduler.model.peer_limits import peer_limits_of
 from lease_scheduler.model.subjects import checked_subject
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.core.transactions import SiteTransactions
-from lease_scheduler.service.requests.enforcement.peers import capacity_of, use_of
+from lease_scheduler.service.requests.enforcement.peers import capacity_of, check_project, use_of
 
 
 class PeerKeeper:
@@ -44,6 +44,16 @@ class PeerKeeper:
                     for name in names
                 ]
             }
+
+    @answers(EngineRequests.check_project)
+    def check_project(self, context: Document, peer: str, project_id: str) -> Document:
+        """Refuse a project for which a peer may not request leases.
+
+        :raises RefusedError: 403, naming the project
+        """
+        with self._site.inquiry(context):
+            check_project(self._site.peers.of(peer), peer, project_id)
+        return {}
 
     @answers(EngineRequests.set_peer)
     def set(self, context: Document, name: str, limits: Document | None) -> Document:

@@ -15,7 +15,7 @@ from lease_scheduler.records.subscriptions import AWAITING_APPROVAL
 from lease_scheduler.service.telling.announced import announced
 
 #: Version of the payload. The second number is raised for every added field.
-PAYLOAD_VERSION = "1.9"
+PAYLOAD_VERSION = "1.10"
 
 #: Event type, as in Blazar: the end that a project was reminded of has changed, so there will be another reminder.
 BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.history import Event, EventPage, Transition
@@ -28,7 +28,9 @@ def of_lease(connection: Connection, lease_id: str) -> list[Document]:
     ]
 
 
-def page_of(connection: Connection, since: int, limit: int, project_id: str | None) -> EventPage:
+def page_of(
+    connection: Connection, since: int, limit: int, project_id: str | None, origin: str | None = None
+) -> EventPage:
     """Return transitions of all leases as one sequence; see ``api.interfaces.Reader.events``.
 
     Only the engine that leads writes transitions, in one transaction after the other, so numbers become visible in
@@ -44,7 +46,8 @@ def page_of(connection: Connection, since: int, limit: int, project_id: str | No
         .limit(limit + 1)
     )
     if project_id is not None:
-        query = query.where(LEASES.c.project_id == project_id)
+        is_own = LEASES.c.project_id == project_id
+        query = query.where(is_own if origin is None else or_(is_own, LEASES.c.origin == origin))
     rows = connection.execute(query).mappings().all()
     events = tuple(
         Event(

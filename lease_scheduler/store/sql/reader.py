@@ -126,10 +126,10 @@ class SqlReader:
         with self._connection() as connection:
             return events.of_lease(connection, lease_id)
 
-    def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
+    def events(self, since: int, limit: int, project_id: str | None = None, origin: str | None = None) -> EventPage:
         """Return transitions in their order; see ``api.interfaces.Reader.events``."""
         with self._connection() as connection:
-            return events.page_of(connection, since, limit, project_id)
+            return events.page_of(connection, since, limit, project_id, origin)
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 

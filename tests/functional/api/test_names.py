@@ -11,6 +11,7 @@ from keystoneauth1.noauth import NoAuth
 from keystoneauth1.session import Session
 
 from lease_scheduler.api.keystone_names import KeystoneNames
+from lease_scheduler.api.login.interfaces import IdentityUnavailableError
 from tests.servers.base import free_port
 from tests.servers.keystone import PASSWORD, Keystone, User
 
@@ -44,6 +45,20 @@ def test_a_service_that_may_not(keystone: Keystone, caplog: pytest.LogCaptureFix
         assert names.projects() == {}
         assert names.user(member.id) is None
     assert len([each for each in caplog.messages if each.startswith("Keystone does not tell names")]) == 2
+
+
+def test_projects_that_leases_can_be_for(keystone: Keystone) -> None:
+    names = _names(keystone, keystone.user("reservation", keystone.project("service"), "admin"))
+    enabled, disabled = keystone.project("physics"), keystone.project("biology")
+    keystone.ask("PATCH", f"projects/{disabled}", {"project": {"enabled": False}})
+    assert names.has_project(enabled)
+    for other in (disabled, enabled.upper(), "default", "nobody", "", ".", "..", f"../projects/{enabled}"):
+        assert not names.has_project(other)
+    keystone.ask("PATCH", f"projects/{disabled}", {"project": {"enabled": True}})
+    assert names.has_project(disabled)
+    blind = _names(keystone, keystone.user("reservation", keystone.project("service"), "service"))
+    with pytest.raises(IdentityUnavailableError, match="does not say to this service whether the project exists"):
+        blind.has_project(enabled)
 
 
 def test_names_are_kept_while_keystone_is_away(keystone: Keystone) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from lease_scheduler.federation.answers import Answer, Bid, FederationReason, Reason, Refusal, Released
+from lease_scheduler.federation.asks import Ask, OnBehalfOf
 from lease_scheduler.federation.members import Events, MemberDescription, MemberTransition, Verb
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.refusals import RefusalReason
@@ -294,3 +295,77 @@ class LateContract:
 
 class MemberContract(SubmittingContract, EventsContract, HoldingContract, LateContract):
     """Members that can be asked for everything."""
+
+
+def for_project(ask: Ask, project_id: str) -> Ask:
+    """Return an ask for a lease that belongs to a project of the member."""
+    return replace(ask, on_behalf_of=OnBehalfOf("tenants", "ada", project_id))
+
+
+class ProjectsContract:
+    """Members that grant leases for some of their projects."""
+
+    def test_a_lease_belongs_to_the_project_that_it_is_for(self, site: SiteBehind) -> None:
+        ask = for_project(site.ask(1), site.projects[0])
+        assert bid(site.member.quote(ask)).lease_id == ask.ask_id
+        first = bid(site.member.submit(ask))
+        assert bid(site.member.submit(ask)) == first
+        other = for_project(site.ask(1), site.projects[1])
+        bid(site.member.hold(other, site.now() + LONG))
+        bid(site.member.accept(other.ask_id))
+        assert [site.owner(each.ask_id) for each in (ask, other)] == site.projects
+        longer = replace(ask.terms, duration=3 * HOUR)
+        assert end(site.member.change(ask.ask_id, longer)) == end(first) + HOUR
+        assert site.owner(ask.ask_id) == site.projects[0]
+        for each in (ask, other):
+            assert site.member.end(each.ask_id) == Released()
+            assert state(site, each.ask_id) in FINAL_STATES
+
+    def test_its_transitions_are_told(self, site: SiteBehind) -> None:
+        ask, since = for_project(site.ask(1), site.projects[0]), 0
+        while isinstance(found := site.member.events(since), Events) and found.latest > since:
+            since = found.latest
+        bid(site.member.submit(ask))
+        site.member.end(ask.ask_id)
+        told = site.member.events(since)
+        assert isinstance(told, Events)
+        assert ask.ask_id in {each.lease_id for each in told.transitions}
+
+    def test_a_project_that_it_does_not_lease_to_is_refused_and_nothing_is_held(self, site: SiteBehind) -> None:
+        for project_id in (site.foreign, UNHEARD_OF):
+            ask = for_project(site.ask(1), project_id)
+            for answer in (
+                site.member.quote(ask),
+                site.member.hold(ask, site.now() + LONG),
+                site.member.submit(ask),
+            ):
+                assert reason(answer) is RefusalReason.PROJECT
+            assert reason(site.member.show(ask.ask_id)) is FederationReason.UNKNOWN
+
+    def test_the_same_id_for_another_project_is_refused(self, site: SiteBehind) -> None:
+        ask = for_project(site.ask(1), site.projects[0])
+        bid(site.member.submit(ask))
+        for other in (for_project(ask, site.projects[1]), replace(ask, on_behalf_of=None)):
+            assert reason(site.member.submit(other)) is RefusalReason.ID_TAKEN
+            assert reason(site.member.hold(other, site.now() + LONG)) is RefusalReason.ID_TAKEN
+        assert site.owner(ask.ask_id) == site.projects[0]
+        assert state(site, ask.ask_id) not in FINAL_STATES
+
+    def test_a_hold_for_a_project_is_rejected(self, site: SiteBehind) -> None:
+        ask = for_project(site.ask(), site.projects[0])
+        bid(site.member.hold(ask, site.now() + LONG))
+        assert site.member.reject(ask.ask_id) == Released()
+        bid(site.member.submit(site.ask(start=ask.terms.start)))
+
+
+class NoProjectsContract:
+    """Members that grant leases for no project but that of the caller."""
+
+    def test_a_lease_for_a_project_is_refused(self, site: SiteBehind) -> None:
+        """It would belong to another project otherwise."""
+        ask = for_project(site.ask(1), "physics")
+        assert reason(site.member.submit(ask)) is RefusalReason.PROJECT
+        assert reason(site.member.show(ask.ask_id)) is FederationReason.UNKNOWN
+        held = site.member.hold(ask, site.now() + LONG)
+        assert reason(held) in (RefusalReason.PROJECT, FederationReason.UNSUPPORTED)
+        assert reason(site.member.show(ask.ask_id)) is FederationReason.UNKNOWN

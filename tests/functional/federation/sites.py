@@ -46,6 +46,9 @@ class SiteBehind:
     :ivar wait: lets time pass until a condition holds
     :ivar size: what each node of an ask needs
     :ivar asked: ids of all leases that were asked for
+    :ivar projects: two projects for which the member grants leases
+    :ivar foreign: a project for which it grants none
+    :ivar owner: returns the project of a lease by its id
     """
 
     member: Member
@@ -53,6 +56,9 @@ class SiteBehind:
     wait: Callable[[Callable[[], bool]], object]
     size: Resources = WHOLE
     asked: list[str] = field(default_factory=list)
+    projects: list[str] = field(default_factory=list)
+    foreign: str = ""
+    owner: Callable[[str], str | None] = lambda lease_id: None
 
     def ask(self, count: int = HOSTS, kind: LeaseKind = LeaseKind.RESERVATION, hours: int = 2, **terms: Any) -> Ask:
         """Return an ask for whole hosts, by default for all of them from tomorrow on."""

@@ -23,7 +23,15 @@ from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from tests.functional.commands import blazar_site
-from tests.functional.federation.contract import EventsContract, LateContract, TryingContract, bid, reason, state
+from tests.functional.federation.contract import (
+    EventsContract,
+    LateContract,
+    NoProjectsContract,
+    TryingContract,
+    bid,
+    reason,
+    state,
+)
 from tests.functional.federation.sites import HOSTS, HOUR, VCPUS, SiteBehind, connection_to
 from tests.servers.base import MissingServerError, wait_until
 from tests.servers.fixtures import missing
@@ -82,7 +90,7 @@ def _site(blazar: Blazar, size: Resources) -> Iterator[SiteBehind]:
         assert blazar.api.ask("GET", "leases")["leases"] == []
 
 
-class Contract(TryingContract, EventsContract, LateContract):
+class Contract(TryingContract, EventsContract, LateContract, NoProjectsContract):
     """What Blazar can be asked for."""
 
     def test_it_says_what_it_has_and_what_it_cannot_do(self, site: SiteBehind) -> None:

@@ -10,7 +10,13 @@ from lease_scheduler.cloud.peers.rest import RestMember
 from lease_scheduler.federation.answers import FederationReason
 from lease_scheduler.federation.members import MemberDescription, Verb
 from tests.functional.embedded.rest import Rest, until
-from tests.functional.federation.contract import EventsContract, MemberContract, SubmittingContract, reason
+from tests.functional.federation.contract import (
+    EventsContract,
+    MemberContract,
+    NoProjectsContract,
+    SubmittingContract,
+    reason,
+)
 from tests.functional.federation.sites import HOSTS, SETTINGS, SiteBehind, connection_to
 from tests.servers.reservation import ReservationService
 
@@ -34,8 +40,8 @@ def _site(service: ReservationService, microversion: str | None) -> Iterator[Sit
         found.clear()
 
 
-class TestRestMember(MemberContract):
-    """The whole contract, at the newest microversion."""
+class TestRestMember(MemberContract, NoProjectsContract):
+    """The whole contract, at the newest microversion. To a site that authenticates nobody, the caller is no peer."""
 
     @pytest.fixture
     def site(self, service: ReservationService) -> Iterator[SiteBehind]:

@@ -13,7 +13,7 @@ from lease_scheduler.simulation.member import SimulatedMember
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.site_run import SiteRun
 from lease_scheduler.simulation.workload import Workload
-from tests.functional.federation.contract import MemberContract
+from tests.functional.federation.contract import MemberContract, ProjectsContract
 from tests.functional.federation.sites import HOSTS, VCPUS, SiteBehind
 
 
@@ -30,8 +30,15 @@ def site() -> SiteBehind:
             clock.set(max(clock.now(), following))
             run.step()
 
-    return SiteBehind(SimulatedMember("simulated", run, hold_time=86_400), clock.now, wait)
+    def owner(lease_id: str) -> str | None:
+        lease = run.store.lease(lease_id)
+        assert lease is not None
+        return lease.request.user
+
+    projects = ["physics", "biology"]
+    member = SimulatedMember("simulated", run, hold_time=86_400, projects=projects)
+    return SiteBehind(member, clock.now, wait, projects=projects, foreign="chemistry", owner=owner)
 
 
-class TestSimulatedMember(MemberContract):
+class TestSimulatedMember(MemberContract, ProjectsContract):
     """The whole contract."""

@@ -12,7 +12,7 @@ from lease_scheduler.federation.asks import Ask, lease_id_at
 from lease_scheduler.federation.negotiation.events import ChangeWanted, EndWanted
 from lease_scheduler.federation.negotiation.record import Mode, Stage
 from lease_scheduler.model.states import LeaseState
-from tests.functional.gateway.world import DRIVE_TIME, HOLD, HOUR, Fate, Gateway, KilledError, World
+from tests.functional.gateway.world import DRIVE_TIME, HOLD, HOUR, MAPPED, Fate, Gateway, KilledError, World
 
 Step = Callable[[World, Gateway, Ask], None]
 
@@ -77,11 +77,13 @@ def _lived(world: World, kill_at: int | None, patience: int) -> int:
         assert record.placed is not None
         assert (record.placed.member, lease_id_at(site, ask.ask_id)) == (site, lease.lease_id)
         assert not lease.is_offered
+        assert lease.request.user == f"project at {site}"
         expected = 3 * HOUR if step is _change else 2 * HOUR
         assert (lease.request.duration, record.ask.terms.duration) == (expected, expected)
         shown = world.reader.lease(ask.ask_id)
         assert shown is not None
         assert (shown["site"], shown["site_lease_id"], shown["state"]) == (site, lease.lease_id, lease.state.value)
+        assert shown["site_project_id"] == lease.request.user
         assert shown["end"] == shown["start"] + expected
     assert is_killed == (kill_at is not None)
     states = [entry["to"] for entry in world.reader.history(ask.ask_id)]
@@ -97,11 +99,11 @@ _PATIENCE = {600: 1, 60: 3}
 @pytest.mark.parametrize("patience", _PATIENCE)
 @pytest.mark.parametrize("mode", Mode)
 def test_nothing_is_double_or_lost_whenever_the_gateway_is_killed(tmp_path: Path, mode: Mode, patience: int) -> None:
-    world = World(tmp_path / "whole", mode)
+    world = World(tmp_path / "whole", mode, MAPPED)
     boundaries = _lived(world, None, patience)
     world.close()
     assert boundaries > 20
     for number in range(0, boundaries, _PATIENCE[patience]):
-        world = World(tmp_path / f"killed-{number}", mode)
+        world = World(tmp_path / f"killed-{number}", mode, MAPPED)
         _lived(world, number, patience)
         world.close()

@@ -2,108 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from tests.functional.embedded.rest import HEADERS, Rest, date, until
-from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.functional.embedded.rest import Rest, date, until
+from tests.functional.gateway.process import SECONDS, GatewayProcess, command_of, open_cloud
 from tests.servers.reservation import ReservationService
 
-_SECONDS = 180.0
 HOSTS = 1
-
-
-def _command(name: str) -> list[str]:
-    """Return the command line of a program by the name of its module."""
-    return [sys.executable, "-c", f"from lease_scheduler.cmd.{name} import main; main()"]
-
-
-class GatewayProcess:
-    """``lease-scheduler-gateway`` over sites, without authentication.
-
-    :param folder: for its files
-    :param urls: addresses of the sites by name
-    """
-
-    def __init__(self, folder: Path, urls: dict[str, str]) -> None:
-        self.folder = folder
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        clouds = "".join(_CLOUD.format(name=name, url=url) for name, url in urls.items())
-        (folder / "clouds.yaml").write_text(f"clouds:\n{clouds}")
-        self.configuration = folder / "gateway.conf"
-        self.configuration.write_text(
-            _CONFIGURATION.format(
-                port=self.port,
-                database=folder / "gateway.sqlite",
-                members=", ".join(f"{name}:cloud-{name}" for name in urls),
-            )
-        )
-        self.environment = os.environ | {"OS_CLIENT_CONFIG_FILE": str(folder / "clouds.yaml")}
-        self._process: OwnProcess | None = None
-
-    def manage(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run ``lease-scheduler-manage``."""
-        return subprocess.run(
-            [*_command("manage"), "--config-file", str(self.configuration), *words],
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            env=self.environment,
-            check=False,
-        )
-
-    def start(self) -> None:
-        """Start it, and wait until it answers."""
-        command = [*_command("gateway"), "--config-file", str(self.configuration)]
-        self._process = OwnProcess("gateway", command, self.folder / "gateway.log", self.environment)
-        wait_until(self._is_healthy, _SECONDS)
-
-    def _is_healthy(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/healthcheck", timeout=5) as answer:
-                return int(answer.status) == 200
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            return False
-
-    def kill(self) -> None:
-        """Kill it."""
-        if self._process is not None:
-            self._process.kill()
-
-    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> requests.Response:
-        """Send a request."""
-        return requests.request(method, f"{self.url}/v1/{path}", json=body, headers=HEADERS, timeout=_SECONDS)
-
-
-_CLOUD = """
-  cloud-{name}:
-    auth_type: admin_token
-    auth:
-      endpoint: {url}/v1
-      token: anything
-    reservation_endpoint_override: {url}/v1
-"""
-_CONFIGURATION = """
-[api]
-auth_strategy = noauth
-port = {port}
-[database]
-connection = sqlite:///{database}
-[gateway]
-members = {members}
-poll = 1
-"""
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +32,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Reserv
 
 @pytest.fixture
 def gateway(sites: dict[str, ReservationService], tmp_path: Path) -> Iterator[GatewayProcess]:
-    made = GatewayProcess(tmp_path, {name: service.url for name, service in sites.items()})
+    made = GatewayProcess(tmp_path, {name: open_cloud(service.url) for name, service in sites.items()})
     assert made.manage("db", "sync").returncode == 0
     made.start()
     yield made
@@ -199,10 +110,10 @@ def test_a_site_that_is_killed_is_out_of_reach_and_its_leases_are_not_lost(
 def test_a_gateway_without_sites_does_not_start(tmp_path: Path) -> None:
     made = GatewayProcess(tmp_path, {})
     ended = subprocess.run(
-        [*_command("gateway"), "--config-file", str(made.configuration)],
+        [*command_of("gateway"), "--config-file", str(made.configuration)],
         capture_output=True,
         text=True,
-        timeout=_SECONDS,
+        timeout=SECONDS,
         env=made.environment,
         check=False,
     )

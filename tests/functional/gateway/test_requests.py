@@ -20,10 +20,11 @@ from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.federation.answers import Bid, Refusal
 from lease_scheduler.federation.asks import Ask, OnBehalfOf
 from lease_scheduler.federation.members import Verb
-from lease_scheduler.federation.negotiation.record import Mode
+from lease_scheduler.federation.negotiation.record import Mode, Stage
+from lease_scheduler.service.gateway.projects import Projects, ProjectsMode
 from lease_scheduler.service.gateway.requests import GatewayRequests
 from lease_scheduler.simulation.member import SimulatedMember
-from tests.functional.gateway.world import BEGIN, HOSTS, HOUR, NAMES, World
+from tests.functional.gateway.world import BEGIN, HOSTS, HOUR, MAPPED, NAMES, World
 from tests.unit.api.conftest import Client, check_answer
 
 Document = dict[str, Any]
@@ -56,7 +57,7 @@ class Front:
             policy.Enforcer(conf),
             routes=gateway_routes(),
         )
-        self.member = Client(app, "1.49", "member")
+        self.member = Client(app, "1.50", "member")
 
     def send(self, method: str, path: str, body: Document | None = None) -> TestResponse:
         """Send a request, and check that the answer has the form that the description of the interface says."""
@@ -264,3 +265,104 @@ def test_a_request_that_comes_back_is_refused(tmp_path: Path) -> None:
     assert (answer.status_code, (answer.json or {})["reason_code"]) == (409, "loop")
     assert not front.world.living()
     front.world.close()
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_lease_belongs_to_the_project_of_its_tenant_at_the_site(tmp_path: Path, mode: Mode) -> None:
+    front = Front(World(tmp_path / "world", mode, MAPPED))
+    made = front.created()
+    ((site, at_site),) = front.world.living()
+    assert (made["project_id"], made["site_project_id"], at_site.request.user) == (
+        "red",
+        f"red at {site}",
+        f"red at {site}",
+    )
+    assert "site_project_id" not in (front.member.at("1.49").get(f"/v1/leases/{made['id']}").json or {})["lease"]
+    longer = {"end_date": iso_date(BEGIN + 28 * HOUR)}
+    front.good("PUT", f"/v1/leases/{made['id']}", longer)
+    ((_, at_site),) = front.world.living()
+    assert (at_site.request.user, at_site.request.duration) == (f"red at {site}", 4 * HOUR)
+    front.world.close()
+
+
+def test_with_one_keystone_projects_have_the_same_id_everywhere(tmp_path: Path) -> None:
+    front = Front(World(tmp_path / "world", projects=Projects(ProjectsMode.OWN)))
+    assert front.created()["site_project_id"] == "red"
+    other = Client(front.app, "1.50", "member", project="blue").post("/v1/leases", lease())
+    assert (other.json or {})["lease"]["site_project_id"] == "blue"
+    assert {each.request.user for _, each in front.world.living()} == {"red", "blue"}
+    front.world.close()
+
+
+def test_without_it_leases_are_in_the_project_of_the_gateway(front: Front) -> None:
+    assert front.created()["site_project_id"] is None
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_project_that_no_site_maps_is_refused_and_nobody_is_asked(tmp_path: Path, mode: Mode) -> None:
+    front = Front(World(tmp_path / "world", mode, MAPPED))
+    stranger = Client(front.app, "1.50", "member", project="violet")
+    answer = stranger.post("/v1/leases", lease())
+    body = answer.json or {}
+    assert (answer.status_code, body["reason_code"]) == (409, "project")
+    for name in NAMES:
+        assert f"{name}: has no project for yours" in body["error_message"]
+    quote = (stranger.post("/v1/quotes", lease()).json or {})["quote"]
+    assert (quote["granted"], quote["reason_code"], quote["unanswered"]) == (False, "project", [])
+    assert not any(moody.calls for moody in front.world.moody.values())
+    front.world.close()
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_only_sites_that_map_a_project_are_asked(tmp_path: Path, mode: Mode) -> None:
+    front = Front(World(tmp_path / "world", mode, Projects(ProjectsMode.MAPPED, {"south": {"red": "rosso"}})))
+    made = front.created()
+    assert (made["site"], made["site_project_id"]) == ("south", "rosso")
+    assert (front.good("POST", "/v1/quotes", lease())["quote"])["site"] == "south"
+    refused = front.send("POST", "/v1/leases", lease(HOSTS)).json or {}
+    assert "north: has no project for yours" in refused["error_message"]
+    assert "south: " in refused["error_message"]
+    for name in ("north", "west"):
+        assert front.world.moody[name].calls == []
+    front.world.close()
+
+
+def test_a_site_that_does_not_lease_to_the_project_is_passed_over(tmp_path: Path) -> None:
+    front = Front(World(tmp_path / "world", projects=MAPPED))
+    front.world.moody["north"].inner = SimulatedMember("north", front.world.sites["north"], projects=["violet"])
+    assert front.created()["site"] == "south"
+    ((site, _),) = front.world.living()
+    assert site == "south"
+    front.world.close()
+
+
+def test_the_project_is_that_of_the_token_whatever_a_peer_says(tmp_path: Path) -> None:
+    """A peer of the gateway is a tenant as any other; it cannot make the gateway lease for a project that it names."""
+    front = Front(World(tmp_path / "world", projects=Projects(ProjectsMode.OWN)), _WITH_PEERS)
+    body = lease(on_behalf_of={"project": "violet", "user": "eve"})
+    assert front.member.post("/v1/leases", body, headers=_PEER).status_code == 201
+    assert {each.request.user for _, each in front.world.living()} == {"red"}
+    named = lease(on_behalf_of={"project": "violet", "project_id": "violet"})
+    for path in ("/v1/leases", "/v1/quotes"):
+        answer = front.member.post(path, named, headers=_PEER)
+        assert answer.status_code == 400
+        assert "a gateway does not offer this (check project)" in (answer.json or {})["error_message"]
+    assert {each.request.user for _, each in front.world.living()} == {"red"}
+    front.world.close()
+
+
+def test_a_change_of_the_configuration_does_not_move_a_lease(tmp_path: Path) -> None:
+    """What was asked for is written, so that a repeated call asks for the same."""
+    world = World(tmp_path / "world", projects=MAPPED)
+    ask = world.ask(patience=600)
+    world.moody["north"].is_mute = {Verb.SUBMIT, Verb.ACCEPT}
+    before = world.gateway()
+    assert world.create(before, ask).negotiation.stage is Stage.UNSETTLED
+    world.projects = Projects()
+    world.moody["north"].is_mute = set()
+    after = world.gateway()
+    world.pass_time([after], 600)
+    record = world.lease(after, ask)
+    assert (record.negotiation.stage, record.document.site_project_id) == (Stage.PLACED, "project at north")
+    assert [each.request.user for _, each in world.living()] == ["project at north"]
+    world.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lease_scheduler.federation.answers import Unanswered
-from lease_scheduler.federation.asks import Ask
+from lease_scheduler.federation.asks import Ask, OnBehalfOf
 from lease_scheduler.federation.members import MemberDescription, Verb
 from lease_scheduler.federation.negotiation.record import Mode, Rules
 from lease_scheduler.federation.routing.policies import RoutingPolicies
@@ -23,6 +23,7 @@ from lease_scheduler.records.federated import FederatedLease
 from lease_scheduler.service.gateway.calling import AtOnce, Hands, Members
 from lease_scheduler.service.gateway.driver import Driver
 from lease_scheduler.service.gateway.interfaces import GatewaySettings
+from lease_scheduler.service.gateway.projects import Projects, ProjectsMode
 from lease_scheduler.service.gateway.routing import Router
 from lease_scheduler.service.gateway.workers import workers_of
 from lease_scheduler.service.runners import SteppedRunner
@@ -43,6 +44,10 @@ NAMES = ("north", "south", "west")
 HOLD = 300
 RULES = Rules("gateway", hold_time=HOLD, accept_time=30)
 DRIVE_TIME = 60
+#: Each site has a project of its own for each of two projects.
+MAPPED = Projects(
+    ProjectsMode.MAPPED, {name: {each: f"{each} at {name}" for each in ("project", "red")} for name in NAMES}
+)
 
 
 class KilledError(BaseException):
@@ -175,6 +180,7 @@ class World:
 
     folder: Path
     mode: Mode = Mode.IN_TURN
+    projects: Projects = field(default_factory=Projects)
     clock: Clock = field(default_factory=Clock)
     started: int = 0
 
@@ -207,7 +213,7 @@ class World:
         fate, name = fate or Fate(), f"gateway.{self.started}"
         store: Any = Between(SqlGateway(self.database), fate, "commit")
         members = Members([Between(each, fate, *_CALLS) for each in self.moody.values()], self.clock.now, make_hands())
-        settings = GatewaySettings(RULES, self.mode, drive_time=DRIVE_TIME)
+        settings = GatewaySettings(RULES, self.mode, drive_time=DRIVE_TIME, projects=self.projects)
         router = Router(members, RoutingPolicies(), lambda: 0.5, None)
         driver = Driver(store, members, router, self.clock, settings, name)
         runner = SteppedRunner()
@@ -223,7 +229,9 @@ class World:
         nodes = (NodeSet(count, Resources({VCPU: VCPUS})),)
         start = BEGIN + 24 * HOUR if kind is LeaseKind.RESERVATION else None
         lease_id = f"00000000-0000-4000-8000-{number:012}"
-        return Ask(LeaseRequest(lease_id, kind, nodes, now, 2 * HOUR, start, user="project"), now + patience)
+        terms = LeaseRequest(lease_id, kind, nodes, now, 2 * HOUR, start, user="project")
+        projects = self.projects.at_members("project", NAMES)
+        return Ask(terms, now + patience, on_behalf_of=OnBehalfOf("project", "user"), projects=projects)
 
     def document(self, ask: Ask) -> LeaseDocument:
         """Return the document of a lease."""

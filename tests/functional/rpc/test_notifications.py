@@ -164,7 +164,7 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload.keys() == FIELDS.keys()
         for name, types in FIELDS.items():
             assert type(payload[name]) in types, name
-        assert payload["payload_version"] == "1.9"
+        assert payload["payload_version"] == "1.10"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
 

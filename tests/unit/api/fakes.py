@@ -66,6 +66,9 @@ class Names:
     def user(self, user_id: str) -> str | None:
         return None if user_id == "root" else user_id.title()
 
+    def has_project(self, project_id: str) -> bool:
+        return project_id in self.projects()
+
 
 class Site(EngineRequests):
     """Engine and reader in one.
@@ -408,6 +411,10 @@ class Site(EngineRequests):
         use = {"leases": 1, "nodes": 2, "share": 0.25, "node_hours": 4.0, "offers": 0, "cost": 1.5}
         return {"peers": [{"name": name, "limits": limits, **use} for name, limits in self.peers.items()]}
 
+    def check_project(self, context: Document, peer: str, project_id: str) -> Document:
+        self._called("check_project", context, peer, project_id)
+        return {}
+
     def set_peer(self, context: Document, name: str, limits: Document | None) -> Document:
         self._called("set_peer", context, name, limits)
         if limits is None:
@@ -531,11 +538,12 @@ class Site(EngineRequests):
             for number, (user, project) in enumerate(actors, start=7)
         ]
 
-    def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
+    def events(self, since: int, limit: int, project_id: str | None = None, origin: str | None = None) -> EventPage:
         found = [
             Event(number, view["project_id"], Transition(lease_id, NOW, "new", view["state"], "because"))
             for number, (lease_id, view) in enumerate(self.views.items(), start=1)
-            if number > since and project_id in (None, view["project_id"])
+            if number > since
+            and (project_id in (None, view["project_id"]) or (origin is not None and origin == view["origin"]))
         ]
         return EventPage(tuple(found[:limit]), len(self.views), more=False)
 

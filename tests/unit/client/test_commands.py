@@ -333,6 +333,9 @@ def test_limits_of_a_peer_are_set_all_at_once(service: Service, openstack: Opens
     assert openstack("peer set", "north", *words).document == peer
     assert service.asked[-1].body == peer["limits"]
     assert service.asked[-1].version == "reservation 1.46"
+    for words, projects in ((["--project", "a", "--project", "b"], ["a", "b"]), (["--all-projects"], "all")):
+        openstack("peer set", "north", *words, "-f", "json")
+        assert (service.asked[-1].body, service.asked[-1].version) == ({"projects": projects}, "reservation 1.50")
     service.will_answer("GET", "/v1/peers", {"peers": [peer]})
     (row,) = openstack("peer list", "-f", "json").document
     assert row["Nodes"] == 2

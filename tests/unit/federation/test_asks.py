@@ -25,6 +25,19 @@ def test_an_ask_that_is_passed_on_keeps_its_terms_but_has_an_id_of_its_own() -> 
     assert str(uuid.UUID(passed.ask_id)) == passed.ask_id
 
 
+def test_each_member_is_told_its_own_project_and_no_other() -> None:
+    ask = Ask(_TERMS, 200, on_behalf_of=OnBehalfOf("physics", "ada"), projects={"north": "n", "south": "s"})
+
+    for member, project_id in (("north", "n"), ("south", "s"), ("west", None)):
+        passed = ask.passed_on("gateway", member)
+        assert passed.on_behalf_of == OnBehalfOf("physics", "ada", project_id)
+        assert passed.names_project is (project_id is not None)
+        assert passed.projects == {}
+    # What a peer has named is a project here, and means nothing at members.
+    named = replace(ask, on_behalf_of=OnBehalfOf("physics", "ada", "here"), projects={})
+    assert not named.passed_on("gateway", "north").names_project
+
+
 def test_a_site_that_is_reached_by_two_ways_sees_two_asks() -> None:
     ask = Ask(_TERMS, 200)
     ways = [ask.passed_on("gateway", by).passed_on(by, "site").ask_id for by in ("a", "b")]
@@ -44,6 +57,7 @@ def test_ids_follow_from_the_member_and_the_ask(member: str, ask_id: str, other:
     [
         ({"answer_by": 99}, "answer_by: 99 is before the request was submitted, at 100"),
         ({"path": ("a", "b", "a")}, "path: a > b > a has a name twice"),
+        ({"projects": {"north": "n"}}, "on_behalf_of: is needed with projects"),
     ],
 )
 def test_an_ask_that_cannot_be_is_refused(changes: dict[str, object], message: str) -> None:

@@ -68,8 +68,9 @@ _ASKS = st.builds(
     _TERMS,
     st.integers(5, 2**40),
     st.lists(_TEXTS, unique=True, max_size=3).map(tuple),
-    st.none() | st.builds(OnBehalfOf, _TEXTS, st.none() | _TEXTS),
-)
+    st.builds(OnBehalfOf, _TEXTS, st.none() | _TEXTS, st.none() | _TEXTS),
+    st.dictionaries(_TEXTS, _TEXTS, max_size=2),
+) | st.builds(Ask, _TERMS, st.integers(5, 2**40))
 _REASONS = st.sampled_from([*RefusalReason, *FederationReason])
 _REFUSALS = st.builds(
     Refusal,

@@ -25,6 +25,9 @@ _BY_PEER = ("both", "behalf")
 class FlowNames:
     """Names of flows.
 
+    A lease that a peer requests for a project of the site is in the flow of this project, as its other leases are,
+    unless each peer is one flow.
+
     :ivar by: ``project``; ``origin``: each peer is one flow, and all local leases are one; ``both``: the projects of
         each peer are flows of their own; ``behalf``: the same for the projects for which each peer asks
     :ivar default_weight: weight of flows for which none is set
@@ -48,6 +51,8 @@ class FlowNames:
             return _stored(project)
         if self.by == "origin":
             return _stored(peer)
+        if request.on_behalf_of is not None and "project_id" in request.on_behalf_of:
+            return _stored(f"{project}@{NO_NAME}")
         if self.by == "behalf" and request.on_behalf_of is not None:
             project = request.on_behalf_of["project"]
         return _stored(f"{project}@{peer}")

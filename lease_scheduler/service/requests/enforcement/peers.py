@@ -69,6 +69,21 @@ def capacity_of(site: Site) -> dict[str, int]:
     return {name: site.total(name) for name in site.resource_classes}
 
 
+def check_project(limits: PeerLimits, peer: str, project_id: str) -> None:
+    """Refuse a project for which a peer may not request leases.
+
+    :raises RefusedError: 403, naming the project
+    """
+    if not limits.may_lease_for(project_id):
+        raise RefusedError(
+            403,
+            f"on_behalf_of.project_id: {peer} may not request leases for project {project_id}; an administrator of "
+            "this site can allow it in the limits of the peer",
+            "on_behalf_of.project_id",
+            reason=RefusalReason.PROJECT,
+        )
+
+
 def check_peer(
     limits: PeerLimits, asked: LeaseRequest, others: Iterable[Lease], capacity: Mapping[str, int], now: int
 ) -> None:

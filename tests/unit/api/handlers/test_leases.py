@@ -72,6 +72,7 @@ def test_what_the_client_sends_becomes_a_lease(member: Client, site: Site) -> No
         "roles": ["member", "reader"],
         "is_admin": False,
         "sees_site": False,
+        "origin": None,
         "request_id": context["request_id"],
     }
     assert (document["kind"], document["start"], document["end"]) == ("reservation", 1_896_134_400, 1_896_220_800)

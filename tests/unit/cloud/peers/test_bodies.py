@@ -133,6 +133,7 @@ def test_a_peer_says_what_it_knows_of_where_an_ask_comes_from() -> None:
     for party, shown in (
         (OnBehalfOf("physics"), {"project": "physics"}),
         (OnBehalfOf("physics", "ada"), {"project": "physics", "user": "ada"}),
+        (OnBehalfOf("physics", None, "p"), {"project": "physics", "project_id": "p"}),
     ):
         assert passing_of(replace(ask, on_behalf_of=party)) == {"on_behalf_of": shown}
 

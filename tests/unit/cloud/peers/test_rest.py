@@ -277,6 +277,33 @@ def test_only_a_peer_says_where_its_asks_come_from(
             assert {key: body[key] for key in _PASSED_ON if key in body} == said
 
 
+@pytest.mark.parametrize(
+    ("newest", "origin", "is_asked"),
+    [("1.50", "east", True), ("1.49", "east", False), ("1.50", None, False), ("1.47", None, False)],
+)
+def test_a_lease_for_a_project_is_asked_only_of_a_site_that_understands_it(
+    site: Site, member: RestMember, newest: str, origin: str | None, is_asked: bool
+) -> None:
+    """Any other would make it a lease of the caller's own project."""
+    site.newest = newest
+    site.answers = {
+        _MEMBER: (200, {"member": {**_SHOWN, "origin": origin}}),
+        ("POST", "/leases"): (201, {"lease": _LEASE}),
+    }
+    ask = replace(_ask(), on_behalf_of=OnBehalfOf("physics", "ada", "p"))
+    answer = member.submit(ask)
+    sent = [body for method, _, body, _ in site.calls if method == "POST"]
+    if is_asked:
+        assert isinstance(answer, Bid)
+        assert [each["on_behalf_of"] for each in sent] == [{"project": "physics", "user": "ada", "project_id": "p"}]
+        return
+    assert sent == []
+    for refused in (answer, member.hold(ask, _NOW + 60), member.quote(ask)):
+        assert isinstance(refused, Refusal)
+        assert refused.reason is RefusalReason.PROJECT
+    assert [method for method, *_ in site.calls if method == "POST"] == []
+
+
 def test_nothing_is_asked_of_a_site_that_does_not_say_whether_the_caller_is_a_peer(
     site: Site, member: RestMember
 ) -> None:

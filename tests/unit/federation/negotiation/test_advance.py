@@ -562,3 +562,33 @@ def test_a_gateway_that_is_killed_at_any_boundary_finishes_what_it_began(mode: M
 
     for killed_at in range(boundaries):
         assert _run(mode, killed_at)[:2] == (stage, granted), killed_at
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_member_with_a_refusal_is_not_asked(mode: Mode) -> None:
+    refused = Refusal("a", RefusalReason.PROJECT, "no")
+    record = begin(ask(), [Candidate("a", refusal=refused), Candidate("b")], mode, RULES, 0)
+    assert isinstance(record, Negotiation)
+    assert _calls(record) == (["choose b"] if mode is Mode.IN_TURN else ["hold b"])
+    nobody = begin(ask(), [Candidate("a", refusal=refused)], mode, RULES, 0)
+    assert isinstance(nobody, Negotiation)
+    assert (nobody.stage, nobody.is_over, _calls(nobody)) == (Stage.REFUSED, True, [])
+    assert final_refusal(nobody).refusals == (refused,)
+
+
+@pytest.mark.parametrize(("reason", "is_closed"), [(RefusalReason.POLICY, True), (FederationReason.OTHER, False)])
+def test_what_a_member_refused_and_does_not_let_end_is_somebody_elses(
+    reason: RefusalReason | FederationReason, is_closed: bool
+) -> None:
+    record = _after(_begun(Mode.IN_TURN, "a", cannot_hold="a"), Chosen("a"))
+    record = _after(record, Answered("a", Verb.SUBMIT, Refusal("a", RefusalReason.ID_TAKEN, "no")))
+    assert (record.stage, _calls(record)) == (Stage.REFUSED, ["end a"])
+    record = _after(record, Answered("a", Verb.END, Refusal("a", reason, "no")))
+    assert _calls(record) == ([] if is_closed else ["end a"])
+
+
+def test_a_granted_lease_that_its_member_does_not_let_end_is_tried_again() -> None:
+    record = _after(_begun(Mode.IN_TURN, "a", cannot_hold="a"), Chosen("a"))
+    record = _after(record, Answered("a", Verb.SUBMIT, bid("a", held_until=None)), EndWanted())
+    record = _after(record, Answered("a", Verb.END, Refusal("a", RefusalReason.POLICY, "no")))
+    assert (record.stage, _calls(record)) == (Stage.ENDING, ["end a"])

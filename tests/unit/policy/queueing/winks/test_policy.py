@@ -508,6 +508,17 @@ def test_projects_for_which_a_peer_asks_are_flows_without_weights_of_projects_he
     assert names.flows_of(weights) == {"q@x": 3.0}
 
 
+@pytest.mark.parametrize(("by", "flow"), [("project", "p"), ("origin", "x"), ("both", "p@-"), ("behalf", "p@-")])
+def test_leases_that_a_peer_requests_for_a_project_are_in_its_flow(by: str, flow: str) -> None:
+    """So the project has one share, whoever requests its leases, and the peer cannot name another flow."""
+    named = {"project": "somebody else", "project_id": "p"}
+    nodes = (NodeSet(1, Resources({VCPU: 1})),)
+    request = LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 1, user="p", origin="x", on_behalf_of=named)
+    assert FlowNames(by=by).flow_of(request) == flow
+    if by != "origin":
+        assert FlowNames(by=by).flow_of(replace(request, origin=None, on_behalf_of=None)) == flow
+
+
 def test_names_of_flows_fit_into_the_database() -> None:
     """Peers may have names of 255 characters, and a name that is cut is still that of one flow."""
     names = FlowNames(by="both")
