@@ -52,8 +52,8 @@ def deciding(allocation: str, count: int) -> Callable[[], str]:
     policies = load_routing_policies({"allocation": allocation, "dispatch": _DISPATCH}, PolicyOptions())
     random = np.random.default_rng(_SEED)
     members = {f"member-{number}": _member(random) for number in range(count)}
-    bids = {name: _bid(name, random) for name in members} if policies.allocation.compares_bids else {}
-    question = Question(best_effort("1", NodeSet(2, flavor(8)), 3_600, preemptible=True), members, tuple(members), bids)
+    question = Question(best_effort("1", NodeSet(2, flavor(8)), 3_600, preemptible=True), members, tuple(members))
+    bids = {name: _bid(name, random) for name in policies.allocation.wanted_bids(question, ())}
     state = RoutingState()
 
     def decide() -> str:

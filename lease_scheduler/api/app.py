@@ -20,6 +20,7 @@ from lease_scheduler.api.interfaces import (
     Names,
     Reader,
     RefusedError,
+    Sites,
     StoreFullError,
     StoreUnavailableError,
     Trusts,
@@ -59,6 +60,7 @@ def build_app(
     frame_ancestors: Sequence[str] = (),
     names: Names | None = None,
     routes: tuple[Route, ...] = ROUTES,
+    sites: Sites | None = None,
 ) -> flask.Flask:
     """Return the WSGI application.
 
@@ -71,9 +73,10 @@ def build_app(
     :param frame_ancestors: sites that may show the page in a frame, and hand it a session there
     :param names: knows the names of projects and users; None if identity is not checked
     :param routes: what is served
+    :param sites: the sites behind a gateway; None if the service is none
     """
     access.register(enforcer)
-    services = Services(settings, engine, reader, clock, enforcer, routes, trusts, names)
+    services = Services(settings, engine, reader, clock, enforcer, routes, trusts, names, sites)
     app = flask.Flask("lease_scheduler.api", static_folder=None)
     app.url_rule_class = MatchedRule
     app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body

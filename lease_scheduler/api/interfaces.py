@@ -66,6 +66,27 @@ class Names(Protocol):
         ...
 
 
+class Sites(Protocol):
+    """The sites behind a gateway (see ``service.gateway.sites``)."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the sites, in the configured order."""
+        ...
+
+    def unreachable(self) -> Mapping[str, int]:
+        """Return the sites that do not answer, with the instant since which they do not."""
+        ...
+
+    def shown(self) -> list[Document]:
+        """Return the sites.
+
+        A site has ``name``, ``state``, ``last_answer``, ``unreachable_since``, ``verbs``, ``speed``, ``capacity`` and
+        ``load``. All but the first two may be None.
+        """
+        ...
+
+
 class Reader(Protocol):
     """Read access to the database.
 
@@ -89,10 +110,10 @@ class Reader(Protocol):
         """Return the views of leases.
 
         :param filters: values that the leases must have: ``project_id``, ``user_id``, ``name``, ``kind``,
-            ``series_id``, ``maintenance``, ``number``; ``after``: an instant, which excludes leases that ended before,
-            or were to end before; ``states``: a list of values of ``LeaseState``; ``statuses``: a list of Blazar's
-            statuses (see :mod:`lease_scheduler.model.blazar`); ``live``: true excludes leases that are over;
-            ``deleted``: true includes deleted ones
+            ``series_id``, ``maintenance``, ``pool``, ``site``, ``number``; ``after``: an instant, which excludes leases
+            that ended before, or were to end before; ``states``: a list of values of ``LeaseState``; ``statuses``: a
+            list of Blazar's statuses (see :mod:`lease_scheduler.model.blazar`); ``live``: true excludes leases that are
+            over; ``deleted``: true includes deleted ones
         :param sort: keys (``name``, ``start``, ``end``, ``created_at``, ``updated_at``, ``kind``, ``state``, ``id``,
             ``project_id``) with ``asc`` or ``desc``; without keys, leases are in the order of their submission
         :param limit: maximum number of leases; None means no limit
@@ -274,6 +295,13 @@ class Reader(Protocol):
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         """Return the number of leases by state, without states that no lease is in.
+
+        :param project_id: None means all projects
+        """
+        ...
+
+    def leases_at_sites(self, project_id: str | None) -> dict[str, int]:
+        """Return the number of live leases by the site that they are at; those without a site are left out.
 
         :param project_id: None means all projects
         """

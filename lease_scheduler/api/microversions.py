@@ -69,6 +69,7 @@ HISTORY: dict[str, str] = {
     "1.49": "Behind a gateway, leases and quotes name their site; leases have site_lease_id and unreachable.",
     "1.50": "Peers request leases for projects (on_behalf_of.project_id) that their limits name (projects), and are "
     "told the events of these leases; behind a gateway, leases have site_project_id.",
+    "1.51": "Gateways show their sites (GET /sites), list leases by site, and ask only the site that a request names.",
 }
 
 VERSIONS: tuple[Version, ...] = tuple(microversion_parse.parse_version_string(text) for text in HISTORY)
@@ -78,7 +79,7 @@ V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19 = VERSIONS[
 V1_20, V1_21, V1_22, V1_23, V1_24, V1_25, V1_26, V1_27, V1_28, V1_29 = VERSIONS[20:30]
 V1_30, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37, V1_38, V1_39 = VERSIONS[30:40]
 V1_40, V1_41, V1_42, V1_43, V1_44, V1_45, V1_46, V1_47, V1_48, V1_49 = VERSIONS[40:50]
-(V1_50,) = VERSIONS[50:51]
+V1_50, V1_51 = VERSIONS[50:52]
 
 
 def reaches(version: Version, since: str | None) -> bool:

@@ -11,7 +11,7 @@ from oslo_policy import policy
 from lease_scheduler.api.calendar.cache import CalendarCache
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import forbidden
-from lease_scheduler.api.interfaces import Names, Reader, Trusts
+from lease_scheduler.api.interfaces import Names, Reader, Sites, Trusts
 from lease_scheduler.api.lease_texts import LeaseTexts
 from lease_scheduler.api.microversions import V1_0, Version
 from lease_scheduler.api.schemas.base import Parameter
@@ -34,6 +34,7 @@ class Services:
     routes: tuple[Route, ...]
     trusts: Trusts | None = None
     names: Names | None = None
+    sites: Sites | None = None
     calendar: CalendarCache = field(default_factory=CalendarCache)
     lease_texts: LeaseTexts = field(default_factory=LeaseTexts)
 

@@ -6,6 +6,7 @@ import abc
 import argparse
 from typing import Any
 
+from osc_lib import exceptions
 from osc_lib.command import command
 
 from lease_scheduler.client import output
@@ -16,8 +17,24 @@ from lease_scheduler.model.documents import Document
 Table = tuple[list[str], list[list[Any]]]
 
 
+class NoGatewayError(exceptions.CommandError):
+    """A command or an option is only for gateways, and the service is none. The exit status is that of wrong usage."""
+
+
+#: Exit status of wrong usage, as of argparse.
+_WRONG_USAGE = 2
+
+
 class _WithOptions(command.Command):
     """A command whose options are added by ``_add_options``."""
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command, and return its exit status."""
+        try:
+            return int(super().run(parsed_args))
+        except NoGatewayError as error:
+            print(error, file=self.app.stderr)
+            return _WRONG_USAGE
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of the command's arguments."""

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from lease_scheduler.client import arguments, output, terms
+from lease_scheduler.client import arguments, output, site, terms
 from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease, for_people
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
@@ -73,6 +73,7 @@ class CreateQuote(LeaseCommand):
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
+        site.add_choice(parser)
         parser.add_argument(
             "--hold",
             action="store_const",
@@ -108,6 +109,7 @@ class CreateQuote(LeaseCommand):
             version = terms.later(version, terms.BUDGETS)
         if parsed.approval:
             version = terms.later(version, terms.APPROVAL)
+        version = site.chosen_version(client, parsed, version)
         return client.one("POST", "/quotes", version, "quote", body)
 
 

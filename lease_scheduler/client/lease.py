@@ -6,7 +6,7 @@ import argparse
 
 from osc_lib import exceptions
 
-from lease_scheduler.client import arguments, output, terms
+from lease_scheduler.client import arguments, output, site, terms
 from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease, for_people
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.client.waiting import Waiting
@@ -23,6 +23,7 @@ _SHOWN_SINCE = (
     ("expectation", terms.FORECASTS, frozenset({"expectation"})),
     ("preemption", terms.INTERRUPTIONS, frozenset({"preempted_at", "latest_end"})),
     ("approval", terms.APPROVAL, frozenset({"approval"})),
+    ("site", terms.SITE_OF_LEASE, frozenset({"site", "site_lease_id", "unreachable"})),
     ("share", terms.FLUID, frozenset({"yield", "virtual_time", "stretch"})),
 )
 
@@ -32,6 +33,7 @@ class CreateLease(LeaseCommand):
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
+        site.add_choice(parser)
         parser.add_argument(
             "--id",
             metavar="<uuid>",
@@ -54,7 +56,7 @@ class CreateLease(LeaseCommand):
         if parsed.timeout is not None and not parsed.wait:
             raise exceptions.CommandError("--timeout limits --wait: give both, or neither.")
         body = terms.body_of(parsed)
-        version = terms.later(terms.version_of(body), terms.PRICES)
+        version = site.chosen_version(client, parsed, terms.later(terms.version_of(body), terms.PRICES))
         lease = client.one("POST", "/leases", version, "lease", body)
         if not parsed.wait:
             return lease
@@ -78,6 +80,7 @@ class ListLeases(ListCommand):
         parser.add_argument("--all-projects", action="store_true", help="Leases of all projects (admin only)")
         parser.add_argument("--series", metavar="<series>", help="Only leases of this series (name or ID)")
         parser.add_argument("--pool", metavar="<pool>", help="Only leases of this pool")
+        parser.add_argument("--site", metavar="<site>", help="Only leases at this site behind the gateway")
         parser.add_argument("--deleted", action="store_true", help="Include deleted leases")
         parser.add_argument(
             "--sort", metavar="<key>[:<direction>]", type=arguments.sorting, help="Sort by a key, asc or desc"
@@ -113,6 +116,10 @@ class ListLeases(ListCommand):
         if parsed.pool is not None:
             query["pool"], version = parsed.pool, terms.later(version, terms.POOLS)
             columns.append("pool")
+        if parsed.site is not None:
+            site.sites_of(client)
+            query["site"], version = parsed.site, terms.later(version, terms.SITES)
+            columns.append("site")
         if parsed.long:
             columns += ["project_id", "duration", "deadline", "preemptible", "degraded", "reason"]
         found = client.leases(version, query, parsed.limit)
@@ -136,6 +143,9 @@ class ShowLease(LeaseCommand):
         )
         parser.add_argument(
             "--approval", action="store_true", help="Also show whether it awaits approval, or what became of that"
+        )
+        parser.add_argument(
+            "--site", action="store_true", help="Also show its site behind a gateway, its ID there, and if it answers"
         )
         parser.add_argument("--share", action="store_true", help="Also show how it shares CPU, and how far it has come")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")

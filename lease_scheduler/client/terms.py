@@ -50,6 +50,10 @@ BUDGETS = "1.41"
 APPROVAL = "1.42"
 #: Microversion of offers of kinds that have no start in their terms.
 HOLDS = "1.45"
+#: Microversion of leases that show their site behind a gateway.
+SITE_OF_LEASE = "1.49"
+#: Microversion of gateways that show their sites, and ask only the site that a request names.
+SITES = "1.51"
 #: Kinds of leases that may be planned with interruptions.
 INTERRUPTED = frozenset({"best-effort", "deadline"})
 #: Kinds of leases without a start in their terms.
@@ -192,6 +196,7 @@ _KEYS = {
     "deadline": ("deadline", "1.2"),
     "server": ("servers", "1.3"),
     "hold": ("hold", PRICES),
+    "site": ("site", SITES),
     "counter_offers": ("counter_offers", NEGOTIATION),
 }
 

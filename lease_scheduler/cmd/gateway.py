@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings=replace(rest.api_settings(conf), site=conf.gateway.name),
         routes=gateway_routes(),
         acts_for_projects=False,
+        sites=parts.sites,
     )
     server = rest.server(conf, app)
     metrics = None

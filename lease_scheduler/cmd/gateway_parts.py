@@ -28,6 +28,7 @@ from lease_scheduler.service.gateway.interfaces import GatewaySettings
 from lease_scheduler.service.gateway.projects import Projects, ProjectsMode
 from lease_scheduler.service.gateway.requests import GatewayRequests
 from lease_scheduler.service.gateway.routing import Router
+from lease_scheduler.service.gateway.sites import GatewaySites
 from lease_scheduler.service.gateway.workers import workers_of
 from lease_scheduler.service.rounds import UpkeepWorker
 from lease_scheduler.store.sql.gateway import SqlGateway
@@ -51,6 +52,7 @@ class Gateway:
     members: Members
     driver: Driver
     requests: GatewayRequests
+    sites: GatewaySites
     workers: tuple[UpkeepWorker, ...]
 
 
@@ -70,7 +72,8 @@ def gateway(conf: cfg.ConfigOpts, name: str) -> Gateway:
     driver = Driver(store, members, router, clock, settings, name)
     requests = GatewayRequests(store, members, driver, router, clock, settings)
     workers = workers_of(store, members, driver, clock, settings, name, lambda: Threads(_DRIVEN, "drive"))
-    return Gateway(clock, store, SqlReader(found, conf.service.site), members, driver, requests, workers)
+    reader, sites = SqlReader(found, conf.service.site), GatewaySites(members, store)
+    return Gateway(clock, store, reader, members, driver, requests, sites, workers)
 
 
 def gateway_settings(conf: cfg.ConfigOpts) -> GatewaySettings:
@@ -124,7 +127,8 @@ def configured_router(conf: cfg.ConfigOpts, members: Members) -> Router:
     if home is not None and home not in members.names:
         raise InvalidValueError("gateway.home", f"there is no site {home!r} in members: {', '.join(members.names)}")
     names = {"allocation": conf.gateway.allocation, "dispatch": conf.gateway.dispatch}
-    policies = load_routing_policies(names, PolicyOptions(policy_options(conf)))
+    options = policy_options(conf) | {"overflow_wait": str(conf.gateway.overflow_wait)}
+    policies = load_routing_policies(names, PolicyOptions(options))
     return Router(members, policies, random.SystemRandom().random, home)
 
 

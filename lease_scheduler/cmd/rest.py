@@ -34,6 +34,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.records.trust_marks import TrustMark
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.service.gateway.requests import GatewayRequests
+from lease_scheduler.service.gateway.sites import GatewaySites
 from lease_scheduler.store.sql.reader import SqlReader
 
 Application = Callable[..., Any]
@@ -60,6 +61,7 @@ def application(
     threads: int | None = None,
     routes: tuple[Route, ...] = ROUTES,
     acts_for_projects: bool = True,
+    sites: GatewaySites | None = None,
 ) -> Application:
     """Return the WSGI application with everything in front of it: health check, token check and proxy headers.
 
@@ -69,6 +71,7 @@ def application(
     :param threads: number of requests that the process serves at the same time; None for [api] threads
     :param routes: what is served
     :param acts_for_projects: whether the service does something in the names of projects, and so gets trusts from them
+    :param sites: the sites behind a gateway; None if the service is none
     :raises InvalidValueError: an option is wrong
     """
     settings = api_settings(conf) if settings is None else settings
@@ -86,7 +89,17 @@ def application(
             names = KeystoneNames(identity_service(conf) if trustee is None else trustee, _NAMES_TIMEOUT)
         login = configured_login(conf, threads or conf.api.threads)
     app: Application = build_app(
-        settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf), names, routes
+        settings,
+        engine,
+        reader,
+        clock,
+        policy.Enforcer(conf),
+        trusts,
+        login,
+        frame_ancestors(conf),
+        names,
+        routes,
+        sites,
     )
     if settings.auth == "keystone":
         # The calendar page and the version documents need no token; the application refuses everything else.

@@ -61,6 +61,14 @@ OPTIONS: list[cfg.Opt] = [
         help="Policy that puts sites in order, or gives each its share of the requests: home-first, round-robin, lrf, "
         "bcf, pap, earliest, cheapest, least-preemption, or one of another package.",
     ),
+    cfg.IntOpt(
+        "overflow_wait",
+        default=600,
+        min=0,
+        help="For the allocation policy home-first: seconds that a best-effort lease may wait at home. One that would "
+        "wait longer there goes to the site at which it starts first, unless home is as early as all others. With 0, "
+        "it overflows whenever home cannot start it at once.",
+    ),
     cfg.StrOpt(
         "dispatch",
         default="billiard",

@@ -8,7 +8,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.50"
+MAXIMUM_MICROVERSION = "1.51"
 
 
 class ReservationResource(resource.Resource):

@@ -19,6 +19,7 @@ from lease_scheduler.sdk.resources import (
     Pool,
     Quote,
     Series,
+    Site,
     Subscription,
 )
 
@@ -37,8 +38,8 @@ class Proxy(proxy.Proxy):
     def leases(self, **query: Any) -> Iterator[Lease]:
         """Return leases, of the own project unless the query says otherwise.
 
-        :param query: name, status, state, kind, project_id, all_projects, deleted, series_id, number, live, sort_key,
-            sort_dir, limit (of one request), marker
+        :param query: name, status, state, kind, project_id, all_projects, deleted, series_id, number, live, pool, site,
+            sort_key, sort_dir, limit (of one request), marker
         """
         return self._list(Lease, **query)
 
@@ -57,7 +58,8 @@ class Proxy(proxy.Proxy):
         """Request a lease.
 
         :param terms: name, kind, start_date, end_date, duration, deadline, nodes or reservations, and the other
-            attributes of leases; with a new UUID as id, the request can be repeated without a second lease
+            attributes of leases; with a new UUID as id, the request can be repeated without a second lease; behind a
+            gateway, site for the only site that is asked
         """
         return self._create(Lease, **terms)
 
@@ -258,6 +260,16 @@ class Proxy(proxy.Proxy):
     def pools(self) -> Iterator[Pool]:
         """Return the pools that the own project may use; none if the site has only one."""
         return self._list(Pool)
+
+    # -- sites behind a gateway ------------------------------------------------------------------------------
+
+    def sites(self) -> Iterator[Site]:
+        """Return the sites behind the gateway; none if the service is no gateway."""
+        return self._list(Site)
+
+    def get_site(self, site: str | Site) -> Site:
+        """Return a site behind the gateway, by its name."""
+        return self._get(Site, site)
 
     # -- feeds -----------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ class Lease(ReservationResource):
 
     _query_mapping = resource.QueryParameters(
         *("name", "status", "state", "kind", "project_id", "all_projects", "deleted", "series_id", "number", "live"),
-        *("pool", "sort_key", "sort_dir"),
+        *("pool", "site", "sort_key", "sort_dir"),
     )
 
     project_id = Body("project_id")
@@ -330,6 +330,31 @@ class Pool(ReservationResource):
     allow_list = True
 
     _query_mapping = resource.QueryParameters(include_pagination_defaults=False)
+
+
+class Site(ReservationResource):
+    """A site behind a gateway."""
+
+    resource_key = "site"
+    resources_key = "sites"
+    base_path = "/sites"
+    allow_fetch = allow_list = True
+
+    _query_mapping = resource.QueryParameters(include_pagination_defaults=False)
+
+    name = Body("name", alternate_id=True)
+    #: answering, failing, paused or unknown
+    state = Body("state")
+    last_answer_at = Body("last_answer_at")
+    #: Since when it does not answer; None if it does
+    unreachable_since = Body("unreachable_since")
+    #: Number of live leases there: those of the project or, for users who may list hosts, all
+    leases = Body("leases", type=int)
+    #: What the site says of itself, as in ``SiteDescription``
+    verbs = Body("verbs", type=list)
+    speed = Body("speed", type=float)
+    capacity = Body("capacity", type=dict)
+    load = Body("load", type=dict)
 
 
 class FloatingIP(ReservationResource):

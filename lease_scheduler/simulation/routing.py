@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from lease_scheduler.simulation.world import RoutableSite
 class PolicyRouter:
     """A ``world.Router`` whose sites are the members of a federation.
 
-    With an allocation policy that compares bids, it asks all sites for quotes, and refuses what no site would grant.
-    With any other, the site that it chooses may refuse the request.
+    It asks sites for the bids that the allocation policy wants to see. If these are those of all sites, it refuses what
+    no site would grant. Otherwise, the site that it chooses may refuse the request.
 
     :param policies: the routing policies
     :param random: the stream of random numbers that the dispatch policy draws from
@@ -46,14 +47,16 @@ class PolicyRouter:
         members = {
             name: MemberDescription(site.view().capacity, load=self._loads.get(name)) for name, site in sites.items()
         }
-        among, bids = tuple(sites), {}
-        if self._policies.allocation.compares_bids:
-            found = {name: as_bid(name, site.quote(request)) for name, site in sites.items()}
+        question, asked = Question(request, members, tuple(sites), home=self._home), set[str]()
+        while wanted := [name for name in self._policies.allocation.wanted_bids(question, asked) if name not in asked]:
+            found = {name: as_bid(name, sites[name].quote(request)) for name in wanted}
             bids = {name: bid for name, bid in found.items() if bid is not None}
-            among = tuple(bids)
-        if not among:
-            return None
-        question = Question(request, members, among, bids, self._home)
+            question = replace(question, bids={**question.bids, **bids})
+            asked.update(wanted)
+        if asked == set(sites):
+            if not question.bids:
+                return None
+            question = replace(question, among=tuple(name for name in sites if name in question.bids))
         choice = choose(self._policies, question, self._state, self._random.random())
         self._state = choice.state
         return choice.member

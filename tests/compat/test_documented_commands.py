@@ -65,6 +65,14 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/gateway.rst", "lease-scheduler-manage --config-file gateway.conf gateway reconcile"): (
         f"{_SITES}; tests/functional/gateway/test_reconcile.py compares records with sites"
     ),
+    **{
+        ("user/sites.rst", beginning): f"{_SITES}; tests/functional/gateway/test_commands.py has one, and runs them all"
+        for beginning in (
+            "openstack lease site list",
+            "openstack lease create render",
+            "openstack lease list --site",
+        )
+    },
     ("user/notifications.rst", '{\n"message_id"'): (
         "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
     ),

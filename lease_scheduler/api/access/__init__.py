@@ -32,6 +32,7 @@ from lease_scheduler.api.access import (
     properties,
     quotes,
     series,
+    sites,
     subscriptions,
     usage,
 )
@@ -61,6 +62,7 @@ _MODULES = (
     events,
     peers,
     member,
+    sites,
 )
 
 

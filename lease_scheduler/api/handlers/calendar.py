@@ -135,7 +135,17 @@ def _opened(request: ApiRequest, version: SiteVersion, now: int, revision: int) 
     use = json.dumps(_use(request, version, now))
     settings = request.services.settings
     pools = f'"pools": {json.dumps(usable_pools(settings, request.caller))}, ' if settings.pools else ""
-    return f'{{"now": {now}, "project": {project}, "use": {use}, {pools}"revision": {revision}, '
+    return f'{{"now": {now}, "project": {project}, "use": {use}, {pools}{_sites(request)}"revision": {revision}, '
+
+
+def _sites(request: ApiRequest) -> str:
+    """Return the sites behind a gateway, with the instant since which a site does not answer; nothing for a site."""
+    sites = request.services.sites
+    if sites is None:
+        return ""
+    unreachable = sites.unreachable()
+    shown = [{"name": name, "unreachable_since": unreachable.get(name)} for name in sites.names]
+    return f'"sites": {json.dumps(shown)}, '
 
 
 def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed: str, states: Document | None) -> str:

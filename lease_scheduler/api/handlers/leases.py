@@ -16,6 +16,7 @@ from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, move_changes, span_changes
 from lease_scheduler.api.requests.passing import check_passed_on, check_project, needs_trust
 from lease_scheduler.api.requests.pools import pools_for
+from lease_scheduler.api.requests.sites import wanted_site
 from lease_scheduler.api.schemas.base import CHOSEN_UUID
 from lease_scheduler.api.validation import WANTED
 from lease_scheduler.api.views.lease import show_lease
@@ -49,6 +50,7 @@ def create_lease(request: ApiRequest) -> Answer:
     check_passed_on(lease, request.caller, request.services.settings)
     check_project(request, lease)
     lease |= private_queries(request) | pools_of(request, lease)
+    lease |= wanted_site(request.services.sites, request.raw_body)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
     take_back_spare_trust(request, lease)

@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_1, V1_42
 from lease_scheduler.api.request import ApiRequest
+from lease_scheduler.api.requests.sites import check_gateway
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.listing import LeaseEntry
 
 #: Query parameters that are filters of the reader with the same name.
-_FILTERS = ("name", "kind", "series_id", "number", "live", "deleted", "pool")
+_FILTERS = ("name", "kind", "series_id", "number", "live", "deleted", "pool", "site")
 
 
 def wanted_projects(request: ApiRequest, rule: str) -> str | None:
@@ -35,6 +36,8 @@ def wanted_projects(request: ApiRequest, rule: str) -> str | None:
 def find_leases(request: ApiRequest) -> tuple[list[LeaseEntry], str | None]:
     """Return the leases of one page, and the query of the next page or None."""
     query = request.query
+    if "site" in query:
+        check_gateway(request.services.sites)
     filters: Document = {key: query[key] for key in _FILTERS if key in query}
     project_id = wanted_projects(request, "leases:all_projects")
     if project_id is not None:

@@ -30,6 +30,7 @@ from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
 from lease_scheduler.api.requests.passing import check_passed_on, check_project, needs_trust
+from lease_scheduler.api.requests.sites import wanted_site
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.api.views.budget import show_budget
 from lease_scheduler.api.views.promise import promise_in_words
@@ -46,6 +47,7 @@ def create_quote(request: ApiRequest) -> Answer:
     check_passed_on(lease, request.caller, request.services.settings)
     check_project(request, lease)
     lease |= private_queries(request) | pools_of(request, lease)
+    lease |= wanted_site(request.services.sites, request.raw_body)
     for key in ("counter_offers", "flexibility", "id", "expires_at"):
         if key in request.raw_body and not request.raw_body.get("hold"):
             raise ApiError(400, f"{key}: only for quotes that are held; add hold", key)

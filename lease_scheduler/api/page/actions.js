@@ -142,7 +142,8 @@ export class Actions {
     this.#send.textContent = requests?.label ?? ACTIONS[this.#name].label;
     clearProblems(this.#form);
     if (this.#field.type === "datetime-local") showLocalTimes(this.#form);
-    if (requests?.quote) {
+    // A gateway has no quotes of changes.
+    if (requests?.quote && !this.#lease.site) {
       this.#quote.wait();
       this.#asker.ask(`${this.#path}/quote`, requests.quote);
     } else {

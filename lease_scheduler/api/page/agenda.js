@@ -5,6 +5,7 @@ import { date, plural, shortInstant, startOfDay, timeOfDay } from "./format.js";
 import { browserStore } from "./kept.js";
 import { chosenInstant, localTime } from "./localtime.js";
 import { groupOf, isOffered } from "./model.js";
+import { shortSiteText } from "./sites.js";
 import { stateText } from "./words.js";
 
 const NARROW = "(max-width: 40rem)";
@@ -104,7 +105,7 @@ export class Agenda {
 
   #texts(lease, day) {
     const held = isOffered(lease) ? `held until ${chosenInstant(lease.offered_until)}` : stateText(lease.state);
-    return [lease.name, times(lease, day), localTime.range(lease.start, lease.end), `${held}, ${plural(lease.nodes, "node")}`, lease.kind];
+    return [lease.name, times(lease, day), localTime.range(lease.start, lease.end), [held, plural(lease.nodes, "node"), shortSiteText(lease)].filter(Boolean).join(", "), lease.kind];
   }
 
   #day(title, found) {

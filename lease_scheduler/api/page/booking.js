@@ -1,5 +1,6 @@
 /** From what people fill in to a request for a lease, and back. Values are texts by the names of their fields. */
 
+import { siteOf } from "./elsewhere.js";
 import { durationText, fieldOfInstant, instantOf, instantOfField, isoInstant, kindCounts, plural, shortInstant } from "./format.js";
 import { missingOfRepeat } from "./repeat.js";
 import { fieldOfServers, missingOfServers, serversFrom } from "./servers.js";
@@ -75,6 +76,7 @@ export function leaseBody(values) {
     if (values[name].trim()) body[name] = timeOf(name, values[name]);
     else if (values.kind === "reservation" && name === "start_date") body[name] = "now";
   }
+  if (values.site) body.site = values.site;
   if (values.pool) body.pool = values.pool;
   if (values.max_price.trim()) body.max_price = numberOr(values.max_price);
   if (values.description.trim()) body.description = values.description.trim();
@@ -118,7 +120,10 @@ export function fieldOf(path) {
 }
 
 /** The values that turn a refused request into an alternative, which the server has offered. */
-export function termsOf(values, { change, start, end, count }) {
+export function termsOf(values, alternative) {
+  const { change, start, end, count, isSame } = alternative;
+  const site = siteOf(alternative);
+  if (site) return { ...(isSame ? {} : termsOf(values, { change: "start", start, end, count })), site };
   const [from, until] = [instantOf(start), instantOf(end)];
   const dates = { start_date: fieldOfInstant(from), end_date: fieldOfInstant(until) };
   const nodes = { count: String(count) };
@@ -133,13 +138,16 @@ export function termsOf(values, { change, start, end, count }) {
 }
 
 /** An alternative in words. */
-export function alternativeText({ change, start, end, count, preempted_kinds: kinds }) {
+export function alternativeText(alternative) {
+  const { change, start, end, count, preempted_kinds: kinds } = alternative;
   const [from, until] = [instantOf(start), instantOf(end)];
+  const site = siteOf(alternative);
+  const there = () => (from === null ? "a place in the queue" : `${plural(count, "node")}, ${shortInstant(from)} to ${shortInstant(until)} UTC`);
   const terms = {
     start: () => `Start ${shortInstant(from)} UTC`,
     nodes: () => plural(count, "node"),
     duration: () => `End ${shortInstant(until)} UTC`,
   };
-  const text = (terms[change] ?? terms.start)();
+  const text = site ? `At ${site}: ${there()}` : (terms[change] ?? terms.start)();
   return Object.keys(kinds ?? {}).length ? `${text}, preempting ${kindCounts(kinds)}` : text;
 }

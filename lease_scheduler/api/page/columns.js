@@ -3,6 +3,7 @@
 import { duration, number, shortInstant } from "./format.js";
 import { localTime } from "./localtime.js";
 import { remaining } from "./model.js";
+import { bandOf, shortSiteText } from "./sites.js";
 import { stateText } from "./words.js";
 
 const name = { key: "name", label: "Name", value: (lease) => lease.name, text: (lease) => lease.name };
@@ -13,10 +14,15 @@ const kind = {
 const state = {
   key: "state", label: "State", value: (lease) => stateText(lease.state), text: (lease) => stateText(lease.state),
 };
-const project = (nameOf) => ({
-  key: "project", label: "Project", value: (lease) => nameOf(lease.project_id), text: (lease) => nameOf(lease.project_id),
-  style: () => "code",
+const project = (model) => ({
+  key: "project", label: "Project", value: (lease) => model.projectName(lease.project_id),
+  text: (lease) => model.projectName(lease.project_id), style: () => "code",
 });
+/** The site of a lease, behind a gateway. */
+const sites = (model) => (model.sites.length ? [{
+  key: "site", label: "Site", value: (lease) => lease.site ?? null, text: shortSiteText,
+  style: (lease) => bandOf(lease.site, model.sites),
+}] : []);
 const nodes = {
   key: "nodes", label: "Nodes", numeric: true, value: (lease) => lease.nodes, text: (lease) => number(lease.nodes),
 };
@@ -30,26 +36,26 @@ const planned = (lease) => lease.holdings[0]?.start ?? null;
 
 /**
  * Columns of the table of all leases.
- * @param {(id: string) => string} nameOf name of a project
+ * @param {Model} model
  */
-export const leaseColumns = (nameOf) => [
-  name, kind, state, project(nameOf), nodes, instant("start", "Start"), instant("end", "End"), instant("deadline", "Deadline"),
+export const leaseColumns = (model) => [
+  name, kind, state, ...sites(model), project(model), nodes, instant("start", "Start"), instant("end", "End"), instant("deadline", "Deadline"),
   instant("submitted", "Submitted"),
 ];
 
 /**
  * Columns of the queue.
  * @param {() => number} now the server's instant, s
- * @param {(id: string) => string} nameOf name of a project
+ * @param {Model} model
  */
-export function queueColumns(now, nameOf) {
+export function queueColumns(now, model) {
   return [
     name,
     {
       key: "position", label: "Position", numeric: true, value: (lease) => lease.queue_position,
       text: (lease) => (Number.isInteger(lease.queue_position) ? number(lease.queue_position) : "–"),
     },
-    state, project(nameOf), nodes, instant("submitted", "Submitted"),
+    state, ...sites(model), project(model), nodes, instant("submitted", "Submitted"),
     {
       key: "waiting", label: "Waiting", numeric: true, value: (lease) => now() - lease.submitted,
       text: (lease) => duration(now() - lease.submitted),

@@ -7,6 +7,7 @@ import { instantCell, localTime } from "./localtime.js";
 import { interruptionOf, remaining } from "./model.js";
 import { Panel } from "./panel.js";
 import { getJson, problemOf } from "./rest.js";
+import { siteText } from "./sites.js";
 import { datesText, reservationTerms, stateText } from "./words.js";
 
 /** Maximum number of hosts that are shown unfolded. */
@@ -129,6 +130,7 @@ export class Details {
     const terms = definitions([
       ["Why", datesText(lease.reason)],
       ["Project", this.#model.projectName(lease.project_id)],
+      ["Site", siteText(lease)],
       ["Pool", lease.pool ?? null],
       ["Nodes", nodesOf(lease)],
       ["Submitted", both(lease.submitted)],
@@ -143,7 +145,7 @@ export class Details {
       ["May be preempted", lease.preemptible ? "yes" : "no"],
       ["Id", lease.id],
     ]);
-    const holdings = lease.holdings.map((holding) => this.#holding(holding));
+    const holdings = lease.holdings.map((holding) => this.#holding(holding, lease));
     const past = lease.past.toReversed().map((stretch) => [
       stretch.phase, instantCell(stretch.start), duration(stretch.end - stretch.start),
       plural(new Set(stretch.hosts).size, "host"),
@@ -151,13 +153,13 @@ export class Details {
     return [
       head,
       terms,
-      make("h3", "Holds hosts"),
+      make("h3", lease.site ? "Runs" : "Holds hosts"),
       ...(holdings.length ? holdings : [make("p", "None, now or planned.")]),
       ...(past.length ? [make("h3", "So far"), table("What the lease has occupied", ["Phase", "From", "For", "On"], past)] : []),
     ];
   }
 
-  #holding(holding) {
+  #holding(holding, { site }) {
     const rows = perHost(holding.hosts, this.#model);
     const parts = [
       holding.run_start > holding.start ? `resumes for ${duration(holding.run_start - holding.start)}` : null,
@@ -169,7 +171,8 @@ export class Details {
     folded.append(table("Hosts during this time", ["Host", "VMs"], rows));
     const when = make("p", `${shortInstant(holding.start)} to ${shortInstant(holding.end)}`);
     when.className = "when";
-    const stretch = make("section", "", when, make("p", parts.join(", ")), folded);
+    // A gateway does not know the hosts.
+    const stretch = make("section", "", when, make("p", parts.join(", ")), ...(site ? [] : [folded]));
     stretch.className = "holding";
     const local = localTime.range(holding.start, holding.end);
     if (local) when.after(Object.assign(make("p", local), { className: "hint" }));

@@ -28,7 +28,7 @@ export class FilterBar {
 
   /**
    * @param {HTMLFormElement} form
-   * @param {(filters: object) => void} onChange gets kinds, groups, project and name
+   * @param {(filters: object) => void} onChange gets kinds, groups, project, name and site
    */
   constructor(form, onChange) {
     this.#form = form;
@@ -37,14 +37,14 @@ export class FilterBar {
     boxes(form.querySelector(".kinds"), "kind", KINDS, changed);
     boxes(form.querySelector(".states"), "state", Object.keys(GROUPS), changed);
     form.elements.namedItem("name").addEventListener("input", changed);
-    form.elements.namedItem("project").addEventListener("change", changed);
+    for (const name of ["project", "site"]) form.elements.namedItem(name).addEventListener("change", changed);
     form.addEventListener("submit", (event) => event.preventDefault());
     this.#clear.addEventListener("click", () => this.clear(onChange));
   }
 
   /** Clear the filters. */
   clear(onChange) {
-    onChange({ kinds: new Set(KINDS), groups: new Set(Object.keys(GROUPS)), project: null, name: "" });
+    onChange({ kinds: new Set(KINDS), groups: new Set(Object.keys(GROUPS)), project: null, name: "", site: "" });
     this.#form.elements.namedItem("name").focus();
   }
 
@@ -58,6 +58,7 @@ export class FilterBar {
     for (const box of this.#boxes("state")) box.checked = settings.groups.has(box.value);
     const name = this.#form.elements.namedItem("name");
     if (name.value !== settings.name) name.value = settings.name;
+    this.#form.elements.namedItem("site").value = settings.site;
     this.#fillProjects(project);
     this.#clear.hidden = !isFiltered(settings);
   }
@@ -95,6 +96,7 @@ export class FilterBar {
     const { value } = this.#form.elements.namedItem("project");
     const project = value === (this.#own?.id ?? "") ? null : value;
     const { value: name } = this.#form.elements.namedItem("name");
-    return { kinds: ticked("kind"), groups: ticked("state"), project, name };
+    const { value: site } = this.#form.elements.namedItem("site");
+    return { kinds: ticked("kind"), groups: ticked("state"), project, name, site };
   }
 }

@@ -2,6 +2,7 @@
 
 import { energy, localRange, plural, shortInstant } from "./format.js";
 import { conditionOf, savedBy } from "./model.js";
+import { shortSiteText } from "./sites.js";
 import { stateText } from "./words.js";
 
 /** Size, project and times of a lease. */
@@ -12,7 +13,7 @@ const times = (lease, model) => [
 ];
 
 /** A lease in one sentence, for screen readers. */
-export const spoken = (lease, model) => [lease.name, lease.kind, stateText(lease.state), ...times(lease, model)].join(", ");
+export const spoken = (lease, model) => [lease.name, lease.kind, stateText(lease.state), ...(lease.site ? [`at ${shortSiteText(lease)}`] : []), ...times(lease, model)].join(", ");
 
 /**
  * The lines beside the pointer, or null if there is nothing to say.

@@ -59,6 +59,8 @@ function paintSample(canvas, what) {
 export function fillLegend(list) {
   const canvases = SAMPLES.map(([label, what]) => {
     const item = document.createElement("li");
+    if (typeof what === "string") item.id = `legend-${what}`;
+    if (what === "asleep") item.className = "of-site";
     const canvas = document.createElement("canvas");
     canvas.setAttribute("aria-hidden", "true");
     item.append(canvas, label);

@@ -5,6 +5,7 @@ import { Agenda } from "./agenda.js";
 import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
 import { proposalOf } from "./changes.js";
+import { showChoices } from "./choices.js";
 import { Clock } from "./clock.js";
 import { leaseColumns, queueColumns } from "./columns.js";
 import { Connection } from "./connection.js";
@@ -20,7 +21,6 @@ import { Login } from "./login.js";
 import { whatToSay } from "./messages.js";
 import { Model, isBusy } from "./model.js";
 import { NewLease } from "./newlease.js";
-import { showPools } from "./pools.js";
 import { Project } from "./project.js";
 import { ProjectNames } from "./projectnames.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
@@ -110,8 +110,8 @@ const login = new Login(element("login"), {
   onLeave: () => keepDraft({ booking: newLease.draft, change: details.proposal && { lease: details.id, ...details.proposal } }),
 });
 const handover = new Handover(useToken);
-const leases = new Table(element("view-leases"), leaseColumns(projectName), { key: "submitted", down: true }, open);
-const queue = new Table(element("view-queue"), queueColumns(() => clock.now(), projectName), { key: "position", down: false }, open);
+const leases = new Table(element("view-leases"), () => leaseColumns(model), { key: "submitted", down: true }, open);
+const queue = new Table(element("view-queue"), () => queueColumns(() => clock.now(), model), { key: "position", down: false }, open);
 const filters = new FilterBar(element("filter-form"), (chosen) => {
   Object.assign(settings, chosen);
   applyFilters();
@@ -125,7 +125,7 @@ function take(answer, at, sent) {
   clock.take(answer.now, at, sent);
   connection.speed = Math.max(clock.rate, 1);
   const changes = model.merge(answer);
-  const news = answer.complete || answer.leases.length || answer.removed.length || answer.hosts.length;
+  const news = answer.complete || answer.leases.length || answer.removed.length || answer.hosts.length || model.hasOtherSites;
   if (first) {
     startView();
     element("view-timeline").removeAttribute("aria-busy");
@@ -136,11 +136,11 @@ function take(answer, at, sent) {
     timeline.setData(model);
     newLease.news();
   }
+  showChoices(model);
   showProjects();
   const lease = model.leases.get(awaited);
   const draft = first ? takeDraft() : null;
   if (first || lease) awaited = null;
-  showPools(model.pools);
   if (draft) newLease.restore(draft.booking);
   if (lease && !isBusy(lease)) open(lease, draft?.change?.lease === lease.id ? draft.change : null);
   if (news) details.refresh();
@@ -354,7 +354,7 @@ listen(element("chart"), timeline, {
   drag: showTip,
   choose: (drag, { start, end, rows, instant }) => {
     if (drag.kind === "range") {
-      newLease.open({ start, end, rows });
+      newLease.open({ start, end, rows, site: model.siteOf(rows) });
       return;
     }
     // The lease may have changed meanwhile.

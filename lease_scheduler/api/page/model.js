@@ -1,6 +1,7 @@
 /** The hosts and leases of the server, kept up to date by merging its answers. */
 
 import { compareNames } from "./format.js";
+import { SILENT, atSite, rowOfSite } from "./sites.js";
 
 /** Kinds of leases, in the order in which they are listed and stacked. */
 export const KINDS = ["reservation", "immediate", "deadline", "best-effort"];
@@ -62,6 +63,7 @@ const POWER = { "falling-asleep": "falling asleep", asleep: "asleep", waking: "w
 
 /** What a host is besides in service, in words, or nothing. */
 export function conditionOf(host) {
+  if (host.stands_for === "site") return host.state === "up" ? "" : SILENT;
   return host.state === "up" ? (POWER[host.power?.state] ?? "") : host.state;
 }
 
@@ -81,8 +83,12 @@ export class Model {
   mayBook = false;
   /** Names of the pools that the project may use; none if the site has only one. */
   pools = [];
+  /** Sites behind the gateway, as name and unreachable_since; none if the service is a site. */
+  sites = [];
   /** Whether the viewer may decide on leases that await approval. */
   mayApprove = false;
+  /** Whether the last answer had other sites than the one before, or other ones that do not answer. */
+  hasOtherSites = false;
   /** Number of all leases in each state, loaded or not; empty before the first answer. */
   #states = {};
   /** Number of hosts that leases of all projects hold now, and number of hosts that they could hold. */
@@ -106,6 +112,9 @@ export class Model {
     this.mayBook = answer.may_book;
     this.mayApprove = answer.may_approve;
     this.pools = answer.pools ?? [];
+    const sites = answer.sites ?? [];
+    const isOtherSites = JSON.stringify(sites) !== JSON.stringify(this.sites);
+    this.sites = sites;
     this.use = answer.use;
     this.#states = answer.states ?? this.#states;
     if (answer.complete) {
@@ -116,11 +125,12 @@ export class Model {
     for (const lease of answer.leases) {
       const known = before.get(lease.id);
       if (!known || known.state !== lease.state) changes.push({ lease, from: known?.state ?? null });
-      this.leases.set(lease.id, lease);
+      this.leases.set(lease.id, atSite(lease));
     }
     for (const id of answer.removed) this.leases.delete(id);
     for (const host of answer.hosts) this.#hosts.set(host.id, host);
-    if (answer.complete || answer.hosts.length) this.#sortHosts();
+    if (answer.complete || answer.hosts.length || isOtherSites) this.#sortHosts();
+    this.hasOtherSites = isOtherSites;
     return changes;
   }
 
@@ -176,14 +186,22 @@ export class Model {
   }
 
   /** The rows of a proposed lease: those of its hosts if all of them are shown, else those that were chosen. */
-  rowsFor({ hosts, rows }) {
+  rowsFor({ hosts = [], rows }) {
     const named = [...new Set(hosts)].map((id) => this.rowOf.get(id));
     return named.length && !named.includes(undefined) ? named : rows;
   }
 
+  /** The site that rows stand for; an empty text for several, and null if the service is no gateway. */
+  siteOf(rows) {
+    const names = rows.map((row) => this.rows[row]).filter((row) => row.stands_for === "site").map(({ name }) => name);
+    return names.length === 1 ? names[0] : this.sites.length ? "" : null;
+  }
+
   #sortHosts() {
     const unnamed = (host) => Number(host.stands_for === "host");
-    this.rows = [...this.#hosts.values()].sort((a, b) => unnamed(a) - unnamed(b) || compareNames(a.name, b.name));
+    const hosts = [...this.#hosts.values()].sort((a, b) => unnamed(a) - unnamed(b) || compareNames(a.name, b.name));
+    // Sites keep the order in which the operator has named them.
+    this.rows = [...this.sites.map(rowOfSite), ...hosts];
     this.rowOf = new Map(this.rows.map((host, row) => [host.id, row]));
   }
 }

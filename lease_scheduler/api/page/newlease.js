@@ -3,6 +3,7 @@
 import { fillProjects } from "./account.js";
 import { PROMISES, TIMES, fieldOf, identified, leaseBody, missing, termsOf } from "./booking.js";
 import { make } from "./elements.js";
+import { elsewhere, withOthers } from "./elsewhere.js";
 import { clearProblems, fill, labelOf, showLocalTimes, showProblem, valuesOf } from "./fields.js";
 import { fieldOfInstant, instantOf, instantOfField, localZone } from "./format.js";
 import { KINDS } from "./model.js";
@@ -69,7 +70,7 @@ export class NewLease {
       this.#fill(termsOf(valuesOf(this.#form), alternative));
       this.#form.querySelector("[type=submit]").focus();
     });
-    this.#asker = new Asker((quote) => this.#quoted(quote), (error) => this.#failed(error));
+    this.#asker = new Asker((quote) => this.#quoted(quote), (error) => this.#failed(error), withOthers);
     this.#addKinds(dialog.querySelector(".promises"));
     this.#form.addEventListener("input", () => this.#changed());
     this.#form.elements.namedItem("project").addEventListener("change", () => this.#choose());
@@ -83,9 +84,9 @@ export class NewLease {
 
   /**
    * Open the panel.
-   * @param {{start: number, end: number, rows: number[]|undefined, values: object|undefined}|null} chosen instants, and
-   *   either rows of hosts that were chosen on the timeline or values of fields; null continues with what was filled in
-   *   last
+   * @param {{start: number, end: number, rows: number[]|undefined, site: string|null|undefined,
+   *   values: object|undefined}|null} chosen instants, and either rows that were chosen on the timeline or values of fields;
+   *   site is that of the rows behind a gateway, empty for several; null continues with what was filled in last
    */
   open(chosen = null) {
     this.#rows = chosen?.rows ?? [];
@@ -96,7 +97,7 @@ export class NewLease {
       const end = isNow && chosen.values ? now + chosen.end - chosen.start : chosen.end;
       fill(this.#form, {
         kind: "reservation",
-        ...(chosen.values ?? { count: String(chosen.rows.length), exclusive: true, flavor: "" }),
+        ...(chosen.values ?? this.#ofRows(chosen)),
         start_date: isNow ? "" : fieldOfInstant(chosen.start),
         end_date: fieldOfInstant(end),
       });
@@ -105,6 +106,12 @@ export class NewLease {
     }
     this.#panel.open(this.#form.elements.namedItem("name"));
     this.#changed();
+  }
+
+  /** Values of fields for rows: as many whole hosts or, behind a gateway, one at the site. */
+  #ofRows({ rows, site = null }) {
+    const count = site === null ? String(rows.length) : "1";
+    return { count, exclusive: true, flavor: "", ...(site === null ? {} : { site }) };
   }
 
   /** Fill in a start at a full hour, and an end, if there are none or their time has passed. */
@@ -189,7 +196,8 @@ export class NewLease {
     clearProblems(this.#form);
     this.#asker.stop();
     if (values.kind === "reservation") {
-      this.#propose(instantOfField(values.start_date) ?? this.#clock.now(), instantOfField(values.end_date));
+      const hosts = values.site ? [values.site] : [];
+      this.#propose(instantOfField(values.start_date) ?? this.#clock.now(), instantOfField(values.end_date), hosts);
     } else this.#onProposal(null);
     const needed = missing(values).filter((name) => name !== "name");
     if (needed.length) {
@@ -221,7 +229,7 @@ export class NewLease {
     // A price in a quote shows that leases have prices here.
     if (Number.isFinite(quote.price)) this.#form.querySelector("[data-price]").hidden = false;
     this.#quote.show(quote);
-    if (quote.granted) this.#propose(instantOf(quote.start), instantOf(quote.end), quote.hosts);
+    if (quote.granted) this.#propose(instantOf(quote.start), instantOf(quote.end), quote.site ? [quote.site] : quote.hosts);
   }
 
   /** Show on the timeline where the lease would be. Without the ids of its hosts, it is as many of the chosen rows. */
@@ -262,6 +270,7 @@ export class NewLease {
       this.#request = null;
       this.#show(found);
     } catch (error) {
+      if (error.status === 409) error.alternatives.push(...(await elsewhere(body)));
       const isUnsure = !(error instanceof ServerError) || error.status >= 500;
       this.#failed(error, isUnsure ? doubt(values, isHold) : "");
       this.#form.querySelector("[aria-invalid]")?.focus();

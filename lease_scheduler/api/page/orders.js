@@ -14,7 +14,7 @@ const outcome = (found) => ({ lease: null, text: "", quote: null, refused: [], .
 /** Book a lease. The same id again makes no second lease. */
 async function book(body, id) {
   const { lease } = await postJson("v1/leases", { ...body, id });
-  return outcome({ lease, text: `${lease.name} is booked` });
+  return outcome({ lease, text: `${lease.name} is booked${lease.site ? ` at ${lease.site}` : ""}` });
 }
 
 /** Hold a lease. It is an offer until it is accepted. */

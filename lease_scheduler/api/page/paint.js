@@ -11,6 +11,8 @@ export const LOCAL = 18;
 export const STRIP = 34;
 
 const NAME_HEIGHT = 12;
+/** Width of the colour of a site, px. */
+const BAND = 6;
 
 /** Paint a frame (see Timeline), and return the number of painted blocks. */
 export function paint(context, palette, frame) {
@@ -199,6 +201,16 @@ function paintUse(context, palette, frame) {
   });
 }
 
+/** Paint the colours of sites before their names. */
+function paintBands(context, palette, frame) {
+  for (let row = frame.firstRow; row < frame.lastRow; row += 1) {
+    const { band } = frame.hosts[row];
+    if (band === undefined) continue;
+    context.fillStyle = palette.bands[band];
+    context.fillRect(0, frame.y(row) + 1, BAND, Math.max(frame.rowHeight - 2, 1));
+  }
+}
+
 function paintNames(context, palette, frame) {
   context.fillStyle = palette.surface;
   context.fillRect(0, frame.top, frame.left, frame.height - frame.top);
@@ -209,6 +221,7 @@ function paintNames(context, palette, frame) {
   context.textBaseline = "middle";
   const every = Math.max(1, Math.ceil((NAME_HEIGHT + 3) / frame.rowHeight));
   const size = Math.min(11, Math.max(9, frame.rowHeight - 2));
+  paintBands(context, palette, frame);
   for (let row = frame.firstRow - (frame.firstRow % every); row < frame.lastRow; row += 1) {
     const host = frame.hosts[row];
     const hovered = row === frame.hover;
@@ -231,7 +244,7 @@ function paintNames(context, palette, frame) {
   context.textBaseline = "middle";
   context.fillText("UTC", 10, AXIS - 9);
   if (frame.axis > AXIS) context.fillText(zoneAt(frame.start), 10, AXIS + LOCAL / 2, frame.left - 14);
-  context.fillText("Hosts used", 10, frame.axis + STRIP / 2, frame.left - 14);
+  if (frame.hosts[0]?.stands_for !== "site") context.fillText("Hosts used", 10, frame.axis + STRIP / 2, frame.left - 14);
 }
 
 function paintNow(context, palette, frame) {

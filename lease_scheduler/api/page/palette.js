@@ -1,6 +1,7 @@
 /** Colours and hatchings of the chart. They come from the style sheet, so that one place defines light and dark. */
 
 import { KINDS } from "./model.js";
+import { BANDS } from "./sites.js";
 
 /** Number of slightly different shades of a kind, which show where one lease ends and its neighbour begins. */
 const SHADES = 3;
@@ -58,6 +59,7 @@ export class Palette {
     for (const name of ["surface", "ink", "muted", "line", "grid", "accent", "now", "ghost", "stripe"]) {
       this[name] = colour(name);
     }
+    this.bands = Array.from({ length: BANDS }, (_, index) => colour(`band-${index}`));
     this.font = style.fontFamily;
     this.kinds = Object.fromEntries(
       KINDS.map((kind) => [kind, { fill: colour(`kind-${kind}`), edge: colour(`edge-${kind}`) }]),

@@ -20,6 +20,9 @@ function openEnd(earliest, latest) {
   return `Ends between ${bothInstants(earliest)} and ${bothInstants(latest)}.`;
 }
 
+/** Which sites did not answer a gateway; the reason of a refusal says it as well. */
+const silent = ({ unanswered = [] }) => (unanswered.length ? `No answer from ${unanswered.join(", ")}.` : "");
+
 /**
  * A quote in sentences.
  * @param {object} quote of POST /v1/quotes or /v1/leases/{id}/quote
@@ -32,12 +35,13 @@ export function sentences(quote) {
   const price = Number.isFinite(quote.price) ? `Price: ${number(quote.price)}` : "";
   const before = price && Number.isFinite(quote.present_price) ? `, now ${number(quote.present_price)}` : "";
   return [
-    `Possible${quote.pool ? ` in pool ${quote.pool}` : ""}${place}.`,
+    `Possible${quote.site ? ` at ${quote.site}` : ""}${quote.pool ? ` in pool ${quote.pool}` : ""}${place}.`,
     start === null ? "The start is not known yet." : `Starts ${bothInstants(start)}.`,
     cut === null ? "" : `Runs until ${bothInstants(cut)}, then makes room for other leases.`,
     end === null ? "" : cut === null || latest === end ? `Ends ${bothInstants(end)}.` : openEnd(end, latest),
     price ? `${price}${before}.` : "",
     quote.promise ? `Lifetime: ${quote.promise}.` : "",
+    silent(quote),
     quote.preempted ? `Preempts ${kindCounts(quote.preempted_kinds)}.` : "No other lease has to make room.",
   ].filter(Boolean);
 }
@@ -145,14 +149,17 @@ export class Asker {
   #question = null;
   #onQuote;
   #onError;
+  #complete;
 
   /**
    * @param {(quote: object) => void} onQuote
    * @param {(error: Error) => void} onError
+   * @param {(quote: object, body: object) => Promise<object>} [complete] returns a quote with what else people need
    */
-  constructor(onQuote, onError) {
+  constructor(onQuote, onError, complete = async (quote) => quote) {
     this.#onQuote = onQuote;
     this.#onError = onError;
+    this.#complete = complete;
   }
 
   /** Ask soon, unless another question comes before. */
@@ -175,7 +182,8 @@ export class Asker {
     const [path, body] = this.#question;
     this.#timer = setTimeout(async () => {
       try {
-        const { quote } = await postJson(path, body);
+        const { quote: first } = await postJson(path, body);
+        const quote = await this.#complete(first, body);
         if (number === this.#asked) this.#onQuote(quote);
       } catch (error) {
         if (number === this.#asked) this.#onError(error);

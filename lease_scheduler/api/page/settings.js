@@ -26,6 +26,7 @@ export function readSettings(hash) {
     // null: the own project if the user has one, else all; an empty text: all
     project: values.get("project"),
     name: values.get("name") ?? "",
+    site: values.get("site") ?? "",
     lease: values.get("lease"),
     span: positive(values.get("span")),
     start: positive(values.get("start")),
@@ -41,6 +42,7 @@ export function writeSettings(settings) {
   if (settings.groups.size < Object.keys(GROUPS).length) values.set("state", [...settings.groups].join(","));
   if (settings.project !== null) values.set("project", settings.project);
   if (settings.name) values.set("name", settings.name);
+  if (settings.site) values.set("site", settings.site);
   if (settings.lease) values.set("lease", settings.lease);
   if (settings.span !== null) values.set("span", Math.round(settings.span));
   if (settings.start !== null) values.set("start", Math.round(settings.start));
@@ -57,6 +59,7 @@ export const isFiltered = (settings) =>
   settings.kinds.size < KINDS.length ||
   settings.groups.size < Object.keys(GROUPS).length ||
   Boolean(settings.project) ||
+  settings.site !== "" ||
   settings.name !== "";
 
 /** A function that returns whether a lease passes the filters. The name filter matches parts of names, or an id. */
@@ -67,5 +70,6 @@ export function matcher(settings) {
     (settings.kinds.has(lease.kind) || !KINDS.includes(lease.kind)) &&
     settings.groups.has(groupOf(lease)) &&
     (!settings.project || lease.project_id === settings.project) &&
+    (!settings.site || lease.site === settings.site) &&
     (!name || lease.name.toLowerCase().includes(name) || lease.id.toLowerCase() === name);
 }

@@ -36,10 +36,12 @@ function setLines(element, text, below) {
 }
 
 export class Table {
+  #head;
   #body;
   #heads = new Map();
   #pager;
-  #columns;
+  #columnsOf;
+  #columns = [];
   #onOpen;
   #rows = new Map();
   #leases = [];
@@ -48,32 +50,45 @@ export class Table {
 
   /**
    * @param {HTMLElement} section element with a table and an element of class pager
-   * @param {Column[]} columns columns; the first one has the buttons that open the details
+   * @param {() => Column[]} columnsOf returns the columns, which may become others; the first one has the buttons that
+   *   open the details
    * @param {{key: string, down: boolean}} sort initial order
    * @param {(lease: object) => void} onOpen
    */
-  constructor(section, columns, sort, onOpen) {
-    this.#columns = columns;
+  constructor(section, columnsOf, sort, onOpen) {
+    this.#columnsOf = columnsOf;
     this.#sort = sort;
     this.#onOpen = onOpen;
     const table = section.querySelector("table");
-    const head = table.createTHead().insertRow();
-    for (const column of columns) head.append(this.#head(column));
+    this.#head = table.createTHead().insertRow();
     this.#body = table.createTBody();
     this.#pager = section.querySelector(".pager");
     const [back, , forth] = this.#pager.children;
     back.addEventListener("click", () => this.#turn(-1));
     forth.addEventListener("click", () => this.#turn(1));
+    this.#useColumns();
+  }
+
+  /** Use the columns that there are now. If they are others, the table begins anew. */
+  #useColumns() {
+    const columns = this.#columnsOf();
+    if (columns.map(({ key }) => key).join() === this.#columns.map(({ key }) => key).join()) return;
+    this.#columns = columns;
+    this.#heads.clear();
+    this.#rows.clear();
+    this.#head.replaceChildren(...columns.map((column) => this.#headOf(column)));
+    this.#body.replaceChildren();
     this.#mark();
   }
 
   /** Show these leases. */
   setLeases(leases) {
+    this.#useColumns();
     this.#leases = leases;
     this.#show();
   }
 
-  #head(column) {
+  #headOf(column) {
     const cell = document.createElement("th");
     cell.scope = "col";
     if (column.numeric) cell.className = "numeric";

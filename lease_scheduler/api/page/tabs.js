@@ -10,13 +10,15 @@ export function listenTabs(onChoose) {
   tabs.forEach((tab, index) => {
     tab.addEventListener("click", () => onChoose(VIEWS[index]));
     tab.addEventListener("keydown", (event) => {
-      const ends = { Home: 0, End: tabs.length - 1 };
+      // A gateway does not have all views.
+      const shown = tabs.filter((each) => each.checkVisibility());
+      const ends = { Home: 0, End: shown.length - 1 };
       const step = STEPS[event.key];
-      const next = step ? (index + step + tabs.length) % tabs.length : ends[event.key];
+      const next = step ? (shown.indexOf(tab) + step + shown.length) % shown.length : ends[event.key];
       if (next === undefined) return;
       event.preventDefault();
-      onChoose(VIEWS[next]);
-      tabs[next].focus();
+      onChoose(VIEWS[tabs.indexOf(shown[next])]);
+      shown[next].focus();
     });
   });
 }

@@ -14,8 +14,8 @@ import { Palette } from "./palette.js";
 
 /** Lengths of the time range to choose from, s. */
 export const SPANS = { hour: 3600, day: DAY, week: 7 * DAY, month: 30 * DAY };
-/** Row heights, px. */
-export const ROW = { least: 1, most: 24 };
+/** Row heights, px. The row of a site has all its leases, in lanes, and may be higher if there is room. */
+export const ROW = { least: 1, most: 24, mostOfSite: 96 };
 
 const SHORTEST = 120;
 const LONGEST = 5 * 365 * DAY;
@@ -83,7 +83,8 @@ export class Timeline {
   setData(model) {
     this.#hosts = model.rows;
     this.#layout = arrange(model.leases.values(), model.rowOf);
-    this.#load = new Load(this.#layout.rows);
+    // How much of a site its leases use is not known to a gateway.
+    this.#load = new Load(model.sites.length ? [] : this.#layout.rows);
     this.#measure();
     this.draw();
   }
@@ -163,7 +164,7 @@ export class Timeline {
   get rowHeight() {
     if (this.rows !== "fit") return this.rows;
     const high = (this.#plotHeight - FOOT) / Math.max(this.#hosts.length, 1);
-    return Math.min(Math.max(high, ROW.least), ROW.most);
+    return Math.min(Math.max(high, ROW.least), this.#hosts[0]?.stands_for === "site" ? ROW.mostOfSite : ROW.most);
   }
 
   /** Scroll by rows. */

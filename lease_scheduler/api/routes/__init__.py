@@ -27,6 +27,7 @@ from lease_scheduler.api.routes import (
     properties,
     quotes,
     series,
+    sites,
     subscriptions,
     usage,
     versions,
@@ -59,6 +60,7 @@ _MODULES = (
     events,
     peers,
     member,
+    sites,
 )
 
 ROUTES: tuple[Route, ...] = tuple(chain.from_iterable(module.ROUTES for module in _MODULES))

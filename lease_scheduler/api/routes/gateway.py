@@ -1,4 +1,7 @@
-"""The routes of a gateway: those about leases. The others say that only the sites themselves have them."""
+"""The routes of a gateway: those about leases and about its sites.
+
+The others say that only the sites themselves have them.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from dataclasses import replace
 from lease_scheduler.api.errors import FrameworkError
 from lease_scheduler.api.handlers import member as member_handlers
 from lease_scheduler.api.request import Answer, ApiRequest, Route
-from lease_scheduler.api.routes import ROUTES, calendar, events, feed, leases, projects, quotes, versions
+from lease_scheduler.api.routes import ROUTES, calendar, events, feed, leases, projects, quotes, sites, versions
 
 _OFFERED = {
-    route.name for module in (versions, leases, quotes, feed, calendar, events, projects) for route in module.ROUTES
+    route.name
+    for module in (versions, leases, quotes, feed, calendar, events, projects, sites)
+    for route in module.ROUTES
 }
 
 

@@ -59,5 +59,6 @@ def one(version: Version) -> Schema:
         # Number of all leases in each state, in or out of the period; null if unchanged since the previous answer.
         "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},
     }
-    # The pools that the project may use; only if the site has several.
-    return base.closed({**answer, "pools": base.array(base.STRING)}, list(answer))
+    # The pools that the project may use; only if the site has several. The sites; only behind a gateway.
+    site = base.answer({"name": base.STRING, "unreachable_since": base.MAYBE_INTEGER})
+    return base.closed({**answer, "pools": base.array(base.STRING), "sites": base.array(site)}, list(answer))

@@ -23,6 +23,7 @@ from lease_scheduler.api.microversions import (
     V1_39,
     V1_42,
     V1_47,
+    V1_51,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -38,6 +39,8 @@ STATES = [state.value for state in LeaseState]
 STATUSES = ["PENDING", "STARTING", "ACTIVE", "TERMINATING", "TERMINATED", "ERROR"]
 SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "created_at", "updated_at"]
 NAME = base.name()
+#: Name of a site behind a gateway.
+SITE = base.text(64, 1)
 MAXIMUM_RESERVATIONS = 64
 
 #: Terms of a held lease for which its project may ask for other values.
@@ -103,11 +106,15 @@ def create(version: Version) -> Schema:
 
 
 def create_with_id(version: Version) -> Schema:
-    """Return the schema of the body of POST /leases, where from microversion 1.18 on clients may choose the id."""
+    """Return the schema of the body of POST /leases, where from microversion 1.18 on clients may choose the id.
+
+    From 1.51 on, requests to a gateway may name the site.
+    """
     schema = create(version)
-    if version >= V1_18:
-        schema = {**schema, "properties": {**schema["properties"], "id": base.CHOSEN_UUID}}
-    return schema
+    more: dict[str, Schema] = {"id": base.CHOSEN_UUID} if version >= V1_18 else {}
+    if version >= V1_51:
+        more["site"] = SITE
+    return {**schema, "properties": {**schema["properties"], **more}}
 
 
 def update(version: Version) -> Schema:
@@ -140,6 +147,7 @@ LIST_QUERY = (
     Parameter("number", base.integer(1), "The lease of this number.", V1_16),
     Parameter("live", base.BOOLEAN, "Leave out leases that are over.", V1_16),
     Parameter("pool", base.text(64, 1), "Leases of this pool.", V1_26),
+    Parameter("site", base.text(64, 1), "Leases at this site; gateways only.", V1_51),
 )
 SHOW_QUERY = (Parameter("deleted", base.BOOLEAN, "Show the lease even if it is deleted.", V1_4),)
 

@@ -9,11 +9,13 @@ from lease_scheduler.federation.members import Verb
 from lease_scheduler.model.request_types import RequestType
 
 _AMOUNTS: Schema = {"type": "object", "additionalProperties": base.NUMBER}
+VERBS = base.array({"type": "string", "enum": [verb.value for verb in Verb]})
+#: Amounts by resource class.
+CAPACITY: Schema = {"type": "object", "additionalProperties": base.INTEGER}
 _ARRIVALS: dict[str, Schema] = {"rate": base.NUMBER, "work": _AMOUNTS, "squares": _AMOUNTS}
 _TYPE: Schema = {"enum": [*(each.value for each in RequestType), None]}
-_LOAD = base.answer(
-    {"local": base.answer(_ARRIVALS), "external": base.array(base.answer({"type": _TYPE, **_ARRIVALS}))}
-)
+#: The load that a site publishes; null if it publishes none, or not to the caller.
+LOAD = base.answer({"local": base.answer(_ARRIVALS), "external": base.array(base.answer({"type": _TYPE, **_ARRIVALS}))})
 
 
 def one(version: Version) -> Schema:
@@ -25,10 +27,10 @@ def one(version: Version) -> Schema:
             {
                 "name": base.STRING,
                 "origin": base.MAYBE_STRING,
-                "verbs": base.array({"type": "string", "enum": [verb.value for verb in Verb]}),
+                "verbs": VERBS,
                 "speed": base.NUMBER,
-                "capacity": base.nullable({"type": "object", "additionalProperties": base.INTEGER}),
-                "load": base.nullable(_LOAD),
+                "capacity": base.nullable(CAPACITY),
+                "load": base.nullable(LOAD),
             }
         ),
     )

@@ -15,6 +15,7 @@ from lease_scheduler.api.microversions import (
     V1_43,
     V1_47,
     V1_49,
+    V1_51,
     Version,
 )
 from lease_scheduler.api.schemas import base, budget, leases
@@ -36,6 +37,8 @@ def create(version: Version) -> Schema:
         held |= {"counter_offers": base.integer(0, 16), "flexibility": base.closed(flexibility)}
     if version >= V1_47:
         held |= {"id": base.CHOSEN_UUID, "expires_at": base.DATE}
+    if version >= V1_51:
+        held["site"] = leases.SITE
     return {**lease, "properties": {**lease["properties"], **held}}
 
 

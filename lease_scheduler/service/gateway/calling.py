@@ -10,7 +10,7 @@ from lease_scheduler.federation.answers import Answer, Bid, Refusal, Unanswered
 from lease_scheduler.federation.asks import Ask
 from lease_scheduler.federation.members import Events, Member, MemberDescription, MemberTransition
 from lease_scheduler.federation.negotiation.calls import Call
-from lease_scheduler.service.gateway.breaker import Breaker
+from lease_scheduler.service.gateway.breaker import Breaker, Reachability
 
 Found = TypeVar("Found")
 
@@ -117,6 +117,14 @@ class Members:
         if name not in self._described:
             self.describe(name)
         return self._described.get(name)
+
+    def known(self, name: str) -> MemberDescription | None:
+        """Return the latest description of a member without asking it for one."""
+        return self._described.get(name)
+
+    def reachability(self, name: str) -> Reachability:
+        """Return how a member answers."""
+        return self._breakers[name].reachability()
 
     def end(self) -> None:
         """Begin no further call."""

@@ -71,17 +71,20 @@ class Driver:
 
     # -- beginning -------------------------------------------------------------------------------------------
 
-    def begin(self, ask: Ask, document: LeaseDocument, actor: Actor | None) -> FederatedLease | Refusal:
+    def begin(
+        self, ask: Ask, document: LeaseDocument, actor: Actor | None, among: Sequence[str] | None = None
+    ) -> FederatedLease | Refusal:
         """Write the first record of a lease, or return the refusal of an ask that must not be passed on.
 
+        :param among: names of the members that may be asked; None for all
         :raises OutdatedError: there is a lease with this id already
         """
         now = self._clock.now()
         projects = self._settings.projects
         candidates = [
-            Candidate(name, self._can_hold(name), projects.refusal(ask, name)) for name in self._members.names
+            Candidate(name, self._can_hold(name), projects.refusal(ask, name)) for name in among or self._members.names
         ]
-        record = begin(ask, candidates, self._settings.mode, self._settings.rules, now)
+        record = begin(ask, candidates, self._settings.mode_for(ask.terms.kind), self._settings.rules, now)
         if isinstance(record, Refusal):
             return record
         lease = FederatedLease(Lease(ask.terms, 0), document, record)

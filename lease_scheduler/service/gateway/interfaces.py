@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lease_scheduler.federation.negotiation.record import Mode, Rules
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.records.federated import FederatedLease, FollowedMember, GatewayChanges, StoredRouting
 from lease_scheduler.service.gateway.projects import Projects
 
@@ -50,6 +51,10 @@ class GatewayStore(Protocol):
         """Return how far a member was followed."""
         ...
 
+    def unreachable(self) -> dict[str, int]:
+        """Return the members that do not answer, with the instant since which they do not."""
+        ...
+
     def commit(self, changes: GatewayChanges) -> list[FederatedLease]:
         """Write all changes in one transaction, and return the leases as they are written.
 
@@ -82,6 +87,14 @@ class GatewaySettings:
     longest_pause: int = 60
     poll: int = 5
     projects: Projects = field(default_factory=Projects)
+
+    def mode_for(self, kind: LeaseKind) -> Mode:
+        """Return how members are asked for a lease of a kind.
+
+        A held best-effort lease has a place in the queue only. So ``best`` compares quotes of best-effort leases, which
+        say when they would start, in place of holds.
+        """
+        return Mode.IN_TURN if self.mode is Mode.BEST and kind is LeaseKind.BEST_EFFORT else self.mode
 
     def pause(self, failures: int) -> int:
         """Return the pause after a number of failures in a row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lease_scheduler.model.documents import Document
@@ -78,6 +78,11 @@ def _check(reservation: Document, field: str) -> None:
         for key in ("properties", "hosts"):
             if nodes.get(key):
                 raise InvalidValueError(f"nodes[{number}].{key}", "is about the hosts of one site; leave it out")
+
+
+def unknown_site(name: str, known: Iterable[str]) -> str:
+    """Return the message for a request that names a site which the gateway does not have."""
+    return f"site: there is no site {name}; the sites are: {', '.join(known)}"
 
 
 def in_words(error: InvalidValueError) -> RefusedError:

@@ -32,7 +32,7 @@ from lease_scheduler.rpc.interface import METHODS, EngineRequests
 from lease_scheduler.service.gateway.calling import Members
 from lease_scheduler.service.gateway.driver import Driver
 from lease_scheduler.service.gateway.interfaces import GatewaySettings, GatewayStore
-from lease_scheduler.service.gateway.passing import changed_terms, in_words, passable_terms
+from lease_scheduler.service.gateway.passing import changed_terms, in_words, passable_terms, unknown_site
 from lease_scheduler.service.gateway.routing import Router
 
 #: Attributes that only the gateway keeps, and that may be changed at any time.
@@ -89,7 +89,7 @@ class GatewayRequests(EngineRequests):
         until = now + self._settings.answer_time
         ask, document = self._asked(lease, now, until)
         try:
-            found = self._driver.begin(ask, document, _actor(context))
+            found = self._driver.begin(ask, document, _actor(context), self._wanted(lease))
         except OutdatedError:
             found = self._again(lease)
         if isinstance(found, Refusal):
@@ -113,6 +113,15 @@ class GatewayRequests(EngineRequests):
         projects = self._settings.projects.at_members(lease["project_id"], self._members.names)
         return Ask(terms.request, until, terms.document.path or (), on_behalf_of, projects), terms.document
 
+    def _wanted(self, lease: Document) -> tuple[str, ...]:
+        """Return the members that a request may be put to: the one that it names, or all."""
+        site = lease.get("wanted_site")
+        if site is None:
+            return self._members.names
+        if site not in self._members.names:
+            raise RefusedError(400, unknown_site(site, self._members.names), "site")
+        return (site,)
+
     def _again(self, lease: Document) -> FederatedLease:
         """Return the lease that a repeated request has made before."""
         made = self._store.lease(lease["id"])
@@ -123,16 +132,18 @@ class GatewayRequests(EngineRequests):
         return made
 
     def quote_lease(self, context: Document, lease: Document) -> Document:
-        """Ask all members at the same time what they would grant, and return the bid that would be chosen."""
+        """Ask members at the same time what they would grant, and return the bid that would be chosen.
+
+        All members are asked unless the request names one.
+        """
         now = self._clock.now()
         ask, _ = self._asked(lease, now, now + self._settings.answer_time)
         name = self._settings.rules.name
+        wanted = self._wanted(lease)
         answers: dict[str, Bid | Refusal | Unanswered] = {
-            each: refusal
-            for each in self._members.names
-            if (refusal := self._settings.projects.refusal(ask, each)) is not None
+            each: refusal for each in wanted if (refusal := self._settings.projects.refusal(ask, each)) is not None
         }
-        askable = [each for each in self._members.names if each not in answers]
+        askable = [each for each in wanted if each not in answers]
         answers |= self._members.quotes(askable, ask, name, float(self._settings.answer_time))
         silent = [each for each, answer in answers.items() if isinstance(answer, Unanswered)]
         bids = {

@@ -46,11 +46,23 @@ class Router:
         :param among: names of the members of which one is to be chosen
         """
         bids = {each.member: each.bid for each in record.attempts if each.bid is not None and each.member in among}
-        if not bids and len(among) > 1 and self._policies.allocation.compares_bids:
-            quotes = self._members.quotes(among, record.ask, record.rules.name, _QUOTE_SECONDS)
-            bids = {name: each for name, each in quotes.items() if isinstance(each, Bid)}
+        if not bids:
+            bids = self._wanted_bids(record, among)
         member, state = self._among(record.ask, among, bids, stored.state)
         return member, replace(stored, state=state)
+
+    def _wanted_bids(self, record: Negotiation, among: tuple[str, ...]) -> dict[str, Bid]:
+        """Return the bids that the policy wants to see, from the members that make any."""
+        bids: dict[str, Bid] = {}
+        asked: set[str] = set()
+        while True:
+            question = self._question(record.ask, among, bids)
+            wanted = [name for name in self._policies.allocation.wanted_bids(question, asked) if name not in asked]
+            if not wanted:
+                return bids
+            quotes = self._members.quotes(wanted, record.ask, record.rules.name, _QUOTE_SECONDS)
+            bids |= {name: each for name, each in quotes.items() if isinstance(each, Bid)}
+            asked.update(wanted)
 
     def best(self, ask: Ask, bids: Mapping[str, Bid], stored: StoredRouting) -> str:
         """Return the member that would be chosen among those with bids; nothing is remembered of it."""
@@ -59,6 +71,9 @@ class Router:
     def _among(
         self, ask: Ask, among: tuple[str, ...], bids: Mapping[str, Bid], state: RoutingState
     ) -> tuple[str, RoutingState]:
-        described = {name: self._members.described(name) or _UNKNOWN for name in self._members.names}
-        found = choose(self._policies, Question(ask.terms, described, among, bids, self._home), state, self._uniform())
+        found = choose(self._policies, self._question(ask, among, bids), state, self._uniform())
         return found.member, found.state
+
+    def _question(self, ask: Ask, among: tuple[str, ...], bids: Mapping[str, Bid]) -> Question:
+        described = {name: self._members.described(name) or _UNKNOWN for name in self._members.names}
+        return Question(ask.terms, described, among, bids, self._home)

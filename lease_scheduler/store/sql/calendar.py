@@ -33,6 +33,8 @@ _COLUMNS = (
     "nodes",
     "preemptible",
     "pool",
+    "site",
+    "unreachable",
     "revision",
 )
 _LEASES = select(*(LEASES.c[name] for name in _COLUMNS)).where(LEASES.c.id.in_(bindparam("ids", expanding=True)))
@@ -102,9 +104,12 @@ def _overlaps(start: int, end: int) -> ColumnElement[bool]:
 
 
 def _places(connection: Connection) -> dict[str, int]:
-    """Return the places in the queue by lease, from 1 on. Every pool has its own queue."""
+    """Return the places in the queue by lease, from 1 on. Every pool has its own queue.
+
+    The queue in which a lease of a gateway waits is that of its site, so the lease has no place here.
+    """
     queue = select(LEASES.c.id, LEASES.c.pool).where(LEASES.c.state.in_(("queued", "suspended-queued")))
-    queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
+    queue = queue.where(LEASES.c.deleted_at.is_(None), LEASES.c.site.is_(None)).order_by(LEASES.c.sequence)
     places: dict[str, int] = {}
     length = Counter[str | None]()
     for lease_id, pool in connection.execute(queue):

@@ -175,6 +175,13 @@ class SqlGateway:
             row = connection.execute(wanted).mappings().one_or_none()
         return FollowedMember(member) if row is None else FollowedMember(**row)
 
+    def unreachable(self) -> dict[str, int]:
+        """Return the members that do not answer, with the instant since which they do not."""
+        table = FOLLOWED_MEMBERS.c
+        wanted = select(table.name, table.unreachable_since).where(table.unreachable_since.is_not(None))
+        with in_plain_words(), self._database.connect() as connection:
+            return dict(connection.execute(wanted).all())
+
     # -- writing ---------------------------------------------------------------------------------------------
 
     def commit(self, changes: GatewayChanges) -> list[FederatedLease]:

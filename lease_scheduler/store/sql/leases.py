@@ -49,7 +49,7 @@ _SORT_COLUMNS = {
 #: Blazar's statuses of leases whose operation is in progress -> kind of the operation.
 _AT_WORK = {"STARTING": "start", "TERMINATING": "stop"}
 
-_EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance", "pool")
+_EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance", "pool", "site")
 
 #: Columns that only the engine needs.
 _OF_ENGINE = frozenset(
@@ -164,6 +164,20 @@ def entries(
     """Return the entries of leases; see ``api.interfaces.Reader.lease_entries``."""
     query = _selected(connection, _ENTRIES, filters, sort, limit, marker)
     return [LeaseEntry(*row) for row in connection.execute(query)]
+
+
+def count_by_site(connection: Connection, project_id: str | None) -> dict[str, int]:
+    """Return the number of live leases of a gateway by the site that they are at; those without a site are left out.
+
+    :param project_id: None means all projects
+    """
+    final = [state.value for state in FINAL_STATES]
+    query = select(LEASES.c.site, func.count()).where(
+        LEASES.c.site.is_not(None), LEASES.c.state.not_in(final), LEASES.c.deleted_at.is_(None)
+    )
+    if project_id is not None:
+        query = query.where(LEASES.c.project_id == project_id)
+    return dict(connection.execute(query.group_by(LEASES.c.site)).all())
 
 
 def _selected(

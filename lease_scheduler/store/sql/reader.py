@@ -354,6 +354,11 @@ class SqlReader:
         with self._connection() as connection:
             return dict(connection.execute(query.group_by(leases.STATE_IN_WORDS)).all())
 
+    def leases_at_sites(self, project_id: str | None) -> dict[str, int]:
+        """Return the number of live leases by the site that they are at, of one project or of all."""
+        with self._connection() as connection:
+            return leases.count_by_site(connection, project_id)
+
     # -- series ----------------------------------------------------------------------------------------------
 
     def series(self, project_id: str | None = None) -> list[Document]:

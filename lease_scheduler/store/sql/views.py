@@ -182,6 +182,11 @@ def _pool(row: Any) -> Document:
     return {} if row["pool"] is None else {"pool": row["pool"]}
 
 
+def _site(row: Any) -> Document:
+    """Return the site of a lease of a gateway, and whether that does not answer; nothing for a lease of a site."""
+    return {} if row["site"] is None else {"site": row["site"], "unreachable": bool(row["unreachable"])}
+
+
 def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Document:
     """Return the view of a lease on the calendar page, without its place in the queue."""
     is_endless = row["duration"] == UNLIMITED and LeaseState(row["state"]) not in FINAL_STATES
@@ -203,6 +208,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Do
         **_node_range(row["nodes"]),
         "preemptible": bool(row["preemptible"]),
         **_pool(row),
+        **_site(row),
         "revision": row["revision"],
         "holdings": [_holding(holding) for holding in holdings],
         "past": [

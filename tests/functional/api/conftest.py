@@ -55,6 +55,7 @@ def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target
             secret="x" * 43,
             flow="one",
             peer="one",
+            site="north",
             request_id="6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42",
             floatingip_id=create(
                 "floatingips", "floatingip", {"floating_network_id": "public", "floating_ip_address": "192.0.2.1"}

@@ -54,7 +54,8 @@ _BODIES: dict[str, dict[str, Any]] = {
     "PUT /v1/subscriptions/{subscription_id}": {"event_types": ["lease.create"]},
 }
 _CHANGES = [route for route in ROUTES if route.changes]
-_READS = [route for route in ROUTES if not route.changes]
+#: Only a gateway has sites.
+_READS = [route for route in ROUTES if not route.changes and "{site}" not in route.path]
 
 
 class Away:
@@ -127,6 +128,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             "secret": service.secret(),
             "flow": "one",
             "peer": "one",
+            "site": "north",
             "request_id": "6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42",
             "floatingip_id": service.create("/v1/floatingips", "floatingip", _ADDRESS),
         }

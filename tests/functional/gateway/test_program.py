@@ -107,6 +107,20 @@ def test_a_site_that_is_killed_is_out_of_reach_and_its_leases_are_not_lost(
     assert shown()["state"] not in ("failed", "cancelled")
 
 
+def test_best_effort_work_overflows_from_home(gateway: GatewayProcess, sites: dict[str, ReservationService]) -> None:
+    """Home, which is north, is the first site, and has one host."""
+    nodes = [{"count": 1, "resources": {"VCPU": 8}}]
+    work = {"name": "work", "kind": "best-effort", "duration": "1h", "nodes": nodes}
+    assert gateway.ask("POST", "quotes", work).json()["quote"]["site"] == "north"
+    own = {"name": "own", "kind": "immediate", "duration": "2h", "nodes": nodes}
+    Rest(sites["north"]).post("leases", own)
+    assert gateway.ask("POST", "quotes", work).json()["quote"]["site"] == "south"
+    assert gateway.ask("POST", "leases", work).json()["lease"]["site"] == "south"
+    # A request that names a site goes there, whatever that means for it.
+    assert gateway.ask("POST", "leases", work | {"site": "north"}).json()["lease"]["site"] == "north"
+    assert [each["leases"] for each in gateway.ask("GET", "sites").json()["sites"]] == [1, 1]
+
+
 def test_a_gateway_without_sites_does_not_start(tmp_path: Path) -> None:
     made = GatewayProcess(tmp_path, {})
     ended = subprocess.run(

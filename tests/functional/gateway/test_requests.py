@@ -23,6 +23,7 @@ from lease_scheduler.federation.members import Verb
 from lease_scheduler.federation.negotiation.record import Mode, Stage
 from lease_scheduler.service.gateway.projects import Projects, ProjectsMode
 from lease_scheduler.service.gateway.requests import GatewayRequests
+from lease_scheduler.service.gateway.sites import GatewaySites
 from lease_scheduler.simulation.member import SimulatedMember
 from tests.functional.gateway.world import BEGIN, HOSTS, HOUR, MAPPED, NAMES, World
 from tests.unit.api.conftest import Client, check_answer
@@ -56,8 +57,9 @@ class Front:
             world.clock,
             policy.Enforcer(conf),
             routes=gateway_routes(),
+            sites=GatewaySites(gateway.members, gateway.store),
         )
-        self.member = Client(app, "1.50", "member")
+        self.member = Client(app, "1.51", "member")
 
     def send(self, method: str, path: str, body: Document | None = None) -> TestResponse:
         """Send a request, and check that the answer has the form that the description of the interface says."""

@@ -98,6 +98,7 @@ class Service:
     :ivar may_approve: whether the caller may decide on leases that await approval
     :ivar use: number of hosts in use, and of those that can be used; by default those of the hosts and leases
     :ivar pools: pools that the caller may use, if the site has several
+    :ivar sites: sites behind the gateway, if the service is one
     :ivar terms: further values of a lease that is asked for by itself, by its id
     :ivar elsewhere: number of leases in each state that are not in the calendar's period
     :ivar replies: status and body of the next answers to POST, by path; the last one stays
@@ -123,6 +124,7 @@ class Service:
         self.may_approve = False
         self.use: tuple[int, int] | None = None
         self.pools: list[str] = []
+        self.sites: list[Document] = []
         self.elsewhere: dict[str, int] = {}
         self.replies: dict[str, list[tuple[int, Document]]] = {}
         self.posted: list[tuple[str, Document]] = []
@@ -217,6 +219,7 @@ class Service:
                 "removed": [one for one, revision in self._removed.items() if since is not None and revision > since],
                 "project": self.project,
                 **({"pools": self.pools} if self.pools else {}),
+                **({"sites": self.sites} if self.sites else {}),
                 "may_book": self.may_book,
                 "may_approve": self.may_approve,
                 "use": dict(zip(("held", "usable"), self.use or self._in_use(), strict=True)),

@@ -90,7 +90,7 @@ def test_they_are_counted_nowhere(page: Page, service: Service) -> None:
     assert page.names("leases") == ["mine"]
     assert page.text("#matches") == "1 lease"
     assert (page.text("#count-active"), page.text("#count-planned")) == ("1", "0")
-    options = [option.text for option in page.all("#filter-form select option")]
+    options = [option.text for option in page.all("#filter-form [name=project] option")]
     assert options == ["all", "biology"]
 
 

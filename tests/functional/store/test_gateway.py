@@ -166,11 +166,26 @@ def test_the_router_remembers_and_is_not_overwritten(store: SqlGateway) -> None:
     assert store.routing() == StoredRouting(RoutingState("south"), 2)
 
 
+def test_leases_are_counted_and_listed_by_site(store: SqlGateway, database: Engine) -> None:
+    at_north = [replace(each, document=replace(each.document, site="north")) for each in (_lease(), _lease(), _lease())]
+    at_north[0] = replace(at_north[0], lease=replace(at_north[0].lease, state=LeaseState.DONE, ended=30))
+    made = _written(store, *at_north, _lease())
+    reader = SqlReader(database)
+    project = made[1].document.project_id
+    assert reader.leases_at_sites(None) == reader.leases_at_sites(project) == {"north": 2}
+    assert reader.leases_at_sites("another") == {}
+    listed = reader.leases({"site": "north"})
+    assert [view["id"] for view in listed] == [each.lease_id for each in made[:3]]
+    # The queue is that of the site.
+    assert [each.queue_position for each in reader.calendar_index(0, 10_000).leases] == [None] * len(made)
+
+
 def test_members_are_followed_from_where_they_were_left(store: SqlGateway) -> None:
     assert store.followed("north") == FollowedMember("north")
     for followed in (FollowedMember("north", 7), FollowedMember("north", 7, 30), FollowedMember("north", 9)):
         store.commit(GatewayChanges(1, members=[followed]))
         assert store.followed("north") == followed
+        assert store.unreachable() == ({} if followed.unreachable_since is None else {"north": 30})
     assert store.followed("south") == FollowedMember("south")
 
 

@@ -20,9 +20,9 @@ from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.base import error
 from lease_scheduler.api.settings import ApiSettings
-from tests.unit.api.fakes import FixedClock, Names, Site, Trusts
+from tests.unit.api.fakes import FixedClock, Names, Site, Sites, Trusts
 
-Build = Callable[[ApiSettings], Flask]
+Build = Callable[..., Flask]
 
 
 def check_answer(method: str, path: str, answer: TestResponse) -> None:
@@ -116,13 +116,13 @@ def trusts() -> Trusts:
 
 @pytest.fixture
 def build(site: Site, clock: FixedClock, trusts: Trusts) -> Build:
-    """Builds the API with given settings."""
+    """Builds the API with given settings, and as that of a gateway if sites are given."""
 
-    def build_with(settings: ApiSettings) -> Flask:
+    def build_with(settings: ApiSettings, sites: Sites | None = None) -> Flask:
         conf = cfg.ConfigOpts()
         conf([], project="lease-scheduler", default_config_files=[])
         enforcer = policy.Enforcer(conf)
-        return build_app(settings, site, site, clock, enforcer, trusts, names=Names())
+        return build_app(settings, site, site, clock, enforcer, trusts, names=Names(), sites=sites)
 
     return build_with
 

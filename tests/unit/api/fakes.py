@@ -70,6 +70,30 @@ class Names:
         return project_id in self.projects()
 
 
+class Sites:
+    """The sites of a gateway: north answers, and south does not.
+
+    :ivar away: instants since which sites do not answer
+    """
+
+    names = ("north", "south")
+
+    def __init__(self) -> None:
+        self.away = {"south": NOW - 60}
+
+    def unreachable(self) -> dict[str, int]:
+        return self.away
+
+    def shown(self) -> list[Document]:
+        load = {"local": {"rate": 0.5, "work": {"VCPU": 60.0}, "squares": {"VCPU": 4000.0}}, "external": []}
+        nothing = dict.fromkeys(("verbs", "speed", "capacity", "load", "last_answer", "unreachable_since"))
+        told = {"verbs": ["quote", "submit"], "speed": 1.5, "capacity": {"VCPU": 16}, "load": load}
+        return [
+            {**nothing, "name": "north", "state": "answering", "last_answer": NOW, **told},
+            {**nothing, "name": "south", "state": "paused", "unreachable_since": self.away.get("south")},
+        ]
+
+
 class Site(EngineRequests):
     """Engine and reader in one.
 
@@ -646,6 +670,10 @@ class Site(EngineRequests):
         self.calls.append(("lease_states", project_id))
         leases = self.calendar_document["leases"]
         return dict(Counter(each["state"] for each in leases if project_id in (None, each["project_id"])))
+
+    def leases_at_sites(self, project_id: str | None) -> dict[str, int]:
+        shown = [each for each in self.views.values() if project_id in (None, each["project_id"])]
+        return dict(Counter(each["site"] for each in shown if each.get("site")))
 
     def series(self, project_id: str | None = None) -> list[Document]:
         return [row for row in self.series_rows.values() if project_id in (None, row["project_id"])]

@@ -86,6 +86,7 @@ class TestMicroversions:
             host_id="x",
             peer="x",
             request_id="x",
+            site="x",
         )
         answer = Client(app, before).send(route.method, path)
         assert answer.status_code == 404
@@ -122,7 +123,7 @@ class TestOptions:
         methods = {route.method for route in ROUTES if route.path == path}
         names = (
             *("lease_id", "series_id", "subscription_id", "host_id", "property_name", "floatingip_id"),
-            *("feed_id", "secret", "flow", "peer", "request_id"),
+            *("feed_id", "secret", "flow", "peer", "request_id", "site"),
         )
         there = path.format(**dict.fromkeys(names, "x"))
         answer = app.test_client().options(there, headers={"OpenStack-API-Version": "reservation latest"})

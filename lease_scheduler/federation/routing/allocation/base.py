@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import ClassVar
 
 from lease_scheduler.federation.routing.question import Question
 from lease_scheduler.federation.routing.state import RoutingState
@@ -50,12 +49,16 @@ def in_proportion(amounts: Mapping[str, float]) -> Shares:
 
 
 class AllocationPolicy(Policy):
-    """Divides requests over members. Namespace of entry points: ``lease_scheduler.routing.allocation``.
+    """Divides requests over members. Namespace of entry points: ``lease_scheduler.routing.allocation``."""
 
-    :cvar compares_bids: whether members are to be asked for bids before it decides
-    """
+    def wanted_bids(self, question: Question, asked: Collection[str]) -> tuple[str, ...]:
+        """Return the members to ask for bids before it decides; empty if it can decide.
 
-    compares_bids: ClassVar[bool] = False
+        It is called again with the bids that were made, until it wants no further one.
+
+        :param asked: members that were asked already; those that refuse, or do not answer, have no bid in the question
+        """
+        return ()
 
     @abstractmethod
     def allocate(self, question: Question, state: RoutingState) -> Ranking | Shares:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection
 from math import inf
-from typing import ClassVar
 
 from lease_scheduler.federation.answers import Bid
 from lease_scheduler.federation.routing.allocation.base import AllocationPolicy, Ranking
@@ -15,7 +15,9 @@ from lease_scheduler.federation.routing.state import RoutingState
 class BestBid(AllocationPolicy):
     """Puts members in the order of their bids. Members without a bid come last; ties keep the configured order."""
 
-    compares_bids: ClassVar[bool] = True
+    def wanted_bids(self, question: Question, asked: Collection[str]) -> tuple[str, ...]:
+        """See ``AllocationPolicy.wanted_bids``. A single member is chosen in any case."""
+        return tuple(name for name in question.among if name not in asked) if len(question.among) > 1 else ()
 
     def allocate(self, question: Question, state: RoutingState) -> Ranking:
         """See ``AllocationPolicy.allocate``."""
@@ -33,7 +35,7 @@ class Earliest(BestBid):
 
     def rank(self, bid: Bid) -> tuple[float, ...]:
         """See ``BestBid.rank``. A lease that would wait without a place starts last."""
-        return _start(bid), inf if bid.end is None else bid.end
+        return start_of(bid), inf if bid.end is None else bid.end
 
 
 class Cheapest(BestBid):
@@ -41,7 +43,7 @@ class Cheapest(BestBid):
 
     def rank(self, bid: Bid) -> tuple[float, ...]:
         """See ``BestBid.rank``."""
-        return bid.price or 0.0, _start(bid)
+        return bid.price or 0.0, start_of(bid)
 
 
 class LeastPreemption(BestBid):
@@ -49,8 +51,9 @@ class LeastPreemption(BestBid):
 
     def rank(self, bid: Bid) -> tuple[float, ...]:
         """See ``BestBid.rank``."""
-        return bid.preempts, -bid.survival, _start(bid)
+        return bid.preempts, -bid.survival, start_of(bid)
 
 
-def _start(bid: Bid) -> float:
+def start_of(bid: Bid) -> float:
+    """Return the instant of the start, which is infinite for a lease that would wait without a place."""
     return inf if bid.start is None else bid.start

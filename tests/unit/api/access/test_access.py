@@ -14,8 +14,9 @@ from oslo_policy import policy
 from lease_scheduler.api import access
 from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import ROUTES
-from tests.unit.api.conftest import Client
-from tests.unit.api.fakes import Site
+from lease_scheduler.api.settings import ApiSettings
+from tests.unit.api.conftest import Build, Client
+from tests.unit.api.fakes import Site, Sites
 from tests.unit.api.handlers.test_leases import DATES, INSTANCES, made
 
 ROLES = ("other", "reader", "member", "manager", "admin")
@@ -82,6 +83,8 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/flows/{flow}": (READERS, None, ""),
     "PUT /v1/flows/{flow}": (ADMINS, {"weight": 5}, ""),
     "GET /v1/member": (READERS, None, ""),
+    "GET /v1/sites": (READERS, None, ""),
+    "GET /v1/sites/{site}": (READERS, None, ""),
     "GET /v1/peers": (ADMINS, None, ""),
     "GET /v1/peers/{peer}": (ADMINS, None, ""),
     "PUT /v1/peers/{peer}": (ADMINS, {"max_nodes": 5}, ""),
@@ -109,6 +112,11 @@ def cases() -> Iterator[Any]:
 
 
 @pytest.fixture
+def app(build: Build) -> Flask:
+    return build(ApiSettings(auth="noauth", notification_drivers=("webhook",)), Sites())
+
+
+@pytest.fixture
 def arguments(member: Client, site: Site) -> dict[str, str]:
     """Values for the variable parts of paths; all of it belongs to the project ``red``."""
     lease = made(member, INSTANCES)
@@ -124,6 +132,7 @@ def arguments(member: Client, site: Site) -> dict[str, str]:
         "feed_id": feed["id"],
         "flow": "red",
         "peer": "north",
+        "site": "north",
         "request_id": "6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42",
         "secret": feed["url"].split("/")[-2],
         "lease_id": lease["id"],

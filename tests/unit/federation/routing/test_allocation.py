@@ -19,11 +19,14 @@ from lease_scheduler.federation.routing.question import Question
 from lease_scheduler.federation.routing.queueing_model import Cluster
 from lease_scheduler.federation.routing.state import RoutingState
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.request_types import RequestType
 from lease_scheduler.model.resources import MEMORY_MB, VCPU
 from lease_scheduler.policy.base import PolicyOptions
 
-from .members import arrivals, member, of_type, question
+from .members import NODE, arrivals, member, of_type, question
 
 _THREE = {"a": member(64), "b": member(128), "c": member(256)}
 
@@ -38,6 +41,10 @@ def _order(policy: type[AllocationPolicy], asked: Question, last: str | None = N
     found = policy(PolicyOptions()).allocate(asked, RoutingState(last))
     assert isinstance(found, Ranking)
     return " ".join(found.names)
+
+
+def _wanted(policy: type[AllocationPolicy], asked: Question, before: str = "", **options: str) -> str:
+    return " ".join(policy(PolicyOptions(options)).wanted_bids(asked, before.split()))
 
 
 def _load(local: Arrivals, external: Arrivals) -> PublishedLoad:
@@ -62,6 +69,47 @@ def test_round_robin_begins_anew_when_the_last_member_has_left() -> None:
 
 def test_home_first_tries_the_own_site_and_then_the_configured_order() -> None:
     assert [_order(HomeFirst, question(_THREE, home=home)) for home in (None, "a", "c")] == ["a b c", "a b c", "c a b"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "order"),
+    [
+        ({"b": 60}, "b a c"),
+        ({"b": 61, "a": 0}, "a b c"),
+        ({"b": 61, "a": 61, "c": 60}, "c b a"),
+        ({"b": 90, "a": 90, "c": 90}, "b a c"),
+        ({"b": None, "a": 90}, "a b c"),
+        ({"b": None, "a": None}, "b a c"),
+        ({"c": 90}, "c b a"),
+        ({}, "b a c"),
+    ],
+)
+def test_best_effort_overflows_from_home_to_the_earliest_start(starts: dict[str, int | None], order: str) -> None:
+    """Home, which is b, is late after 60 s; a member without a bid has refused or does not answer."""
+    bids = {name: _bid(name, start) for name, start in starts.items()}
+    policy = HomeFirst(PolicyOptions({"overflow_wait": "60"}))
+    found = policy.allocate(question(_THREE, bids=bids, home="b"), RoutingState())
+    assert isinstance(found, Ranking)
+    assert " ".join(found.names) == order
+
+
+def test_the_other_members_are_asked_only_if_home_would_have_best_effort_wait() -> None:
+    early, late = {"a": _bid("a", 60)}, {"a": _bid("a", 61)}
+    assert _wanted(HomeFirst, question(_THREE)) == "a"
+    assert _wanted(HomeFirst, question(_THREE, bids=early), "a", overflow_wait="60") == ""
+    assert _wanted(HomeFirst, question(_THREE, bids=late), "a", overflow_wait="60") == "b c"
+    assert _wanted(HomeFirst, question(_THREE), "a") == "b c"
+    assert _wanted(HomeFirst, question(_THREE, bids=late), "a b c", overflow_wait="60") == ""
+    # Home has refused it already, or nobody else is left.
+    assert _wanted(HomeFirst, question(_THREE, "b", "c")) == ""
+    assert _wanted(HomeFirst, question(_THREE, "a")) == ""
+
+
+def test_what_must_start_in_time_does_not_overflow() -> None:
+    reservation = LeaseRequest("1", LeaseKind.RESERVATION, (NodeSet(1, NODE),), 0, 100, 50_000)
+    assert _wanted(HomeFirst, question(_THREE, terms=reservation)) == ""
+    bids = {"a": _bid("a", 50_000), "b": _bid("b", 50)}
+    assert _order(HomeFirst, question(_THREE, terms=reservation, bids=bids)) == "a b c"
 
 
 def test_biggest_cluster_first_shares_by_capacity_times_speed() -> None:
@@ -198,7 +246,8 @@ def test_bids_are_put_in_order_and_members_without_one_come_last(policy: type[Al
     }
     members = {name: member(8) for name in "eabcd"}
 
-    assert policy.compares_bids
+    assert _wanted(policy, question(members)) == "e a b c d"
+    assert _wanted(policy, question(members), "e a b c d") == ""
     assert _order(policy, question(members, bids=bids)) == order
 
 

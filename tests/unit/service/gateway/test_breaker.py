@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from lease_scheduler.service.gateway.breaker import Breaker
+from lease_scheduler.service.gateway.breaker import Breaker, Condition, Reachability
 
 
 class Now:
@@ -47,3 +47,20 @@ def test_another_pause_follows_a_trial_without_an_answer() -> None:
     assert not breaker.lets_through()
     now.instant += 1
     assert breaker.lets_through()
+
+
+def test_how_a_member_answers_is_told_with_its_last_answer() -> None:
+    now = Now()
+    breaker = Breaker(now, most=2, pause=30)
+    assert breaker.reachability() == Reachability(Condition.UNKNOWN, None)
+    breaker.note(is_answered=True)
+    assert breaker.reachability() == Reachability(Condition.ANSWERING, 100)
+    now.instant += 10
+    breaker.note(is_answered=False)
+    assert breaker.reachability() == Reachability(Condition.FAILING, 100)
+    breaker.note(is_answered=False)
+    assert breaker.reachability() == Reachability(Condition.PAUSED, 100)
+    now.instant += 30
+    assert breaker.reachability() == Reachability(Condition.FAILING, 100)
+    breaker.note(is_answered=True)
+    assert breaker.reachability() == Reachability(Condition.ANSWERING, 140)
