@@ -15,6 +15,7 @@ from lease_scheduler.cmd import (
     rate_sweep,
     simulate,
     workload_tools,
+    world,
 )
 from lease_scheduler.cmd.messages import OneLineParser
 from lease_scheduler.model.errors import LeaseSchedulerError
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     simulate.add_parser(commands)
+    world.add_parser(commands)
     campaign.add_parser(commands)
     campaign_files.add_parsers(commands)
     experiments.add_parser(commands)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from math import ceil
 
 from lease_scheduler.federation.answers import Alternative, Bid, FederationReason, Refusal, Released
 from lease_scheduler.federation.asks import Ask
 from lease_scheduler.federation.members import Events, MemberDescription, MemberTransition, PublishedLoad
 from lease_scheduler.federation.quotes import as_bid
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.explaining.explain import Refusal as SiteRefusal
 from lease_scheduler.simulation.site_run import SiteRun
+
+#: Kinds of lease whose duration is that of work, which faster hosts do sooner. The others reserve hosts for a time.
+_WORK = frozenset({LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE})
 
 
 class SimulatedMember:
@@ -28,6 +33,11 @@ class SimulatedMember:
     :param hold_time: maximum seconds for which it holds a lease
     :param load: the load that it publishes; None if it publishes none
     :param projects: projects for which it grants leases beside that of the caller; None for all
+    :param speed: work that a host does in a second. The durations of best-effort and deadline leases are divided by it
+        and rounded up; reservations and immediate leases have their hosts for as long as they ask for
+    :param real_durations: id of a lease at this member -> seconds after which its work is really done at speed 1;
+        leases that are not in it take all of their duration
+    :raises InvalidValueError: the speed is not a positive number
     """
 
     def __init__(
@@ -36,19 +46,25 @@ class SimulatedMember:
         site: SiteRun,
         hold_time: int = 300,
         load: PublishedLoad | None = None,
+        *,
         projects: Collection[str] | None = None,
+        speed: float = 1.0,
+        real_durations: Mapping[str, int] | None = None,
     ) -> None:
         self._name = name
         self._site = site
         self._hold_time = hold_time
         self._load = load
         self._projects = projects
+        self._speed = MemberDescription(site.view().capacity, speed=speed).speed
+        self._real_durations = {} if real_durations is None else real_durations
         #: The terms with which each lease that was held or granted was asked for.
         self._asked: dict[str, LeaseRequest] = {}
         #: Ids of leases that were ended or rejected before anybody asked for them.
         self._withdrawn: set[str] = set()
         self._transitions: list[MemberTransition] = []
         self._last: dict[str, MemberTransition] = {}
+        self._followers: list[Callable[[MemberTransition], None]] = []
         site.store.follow(self._saved)
 
     @property
@@ -58,7 +74,7 @@ class SimulatedMember:
 
     def describe(self) -> MemberDescription:
         """See ``Member``."""
-        return MemberDescription(self._site.view().capacity, load=self._load)
+        return MemberDescription(self._site.view().capacity, load=self._load, speed=self._speed)
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -67,7 +83,10 @@ class SimulatedMember:
         terms = self._terms_of(ask)
         if isinstance(terms, Refusal):
             return terms
-        quote = self._site.quote(replace(terms, lease_id=f"{ask.ask_id}?"))
+        try:
+            quote = self._site.quote(replace(self._at_speed(terms), lease_id=f"{ask.ask_id}?"))
+        except InvalidValueError as error:
+            return self._invalid(error)
         bid = as_bid(self._name, quote)
         if bid is None:
             assert quote.refusal is not None
@@ -112,11 +131,12 @@ class SimulatedMember:
             return quote
         self._asked[terms.lease_id] = terms
         try:
-            lease = self._site.decide(terms, offered_for=held_for)
+            real = self._real_durations.get(terms.lease_id)
+            scaled = None if real is None else self._seconds(terms.kind, real)
+            lease = self._site.decide(self._at_speed(terms), offered_for=held_for, real_duration=scaled)
         except InvalidValueError as error:
             del self._asked[terms.lease_id]
-            reason = RefusalReason.DEADLINE if error.field == "deadline" else RefusalReason.PAST
-            return Refusal(self._name, reason, str(error))
+            return self._invalid(error)
         if lease.is_final:
             del self._asked[terms.lease_id]
             self._site.engine.forget_refused(terms.lease_id)
@@ -168,9 +188,9 @@ class SimulatedMember:
         if lease.is_final:
             return self._over(lease)
         try:
-            self._site.engine.change(
-                lease_id, replace(terms, submitted=lease.request.submitted, user=lease.request.user)
-            )
+            request = lease.request
+            changed = replace(self._at_speed(terms), submitted=request.submitted, user=request.user)
+            self._site.engine.change(lease_id, changed)
         except NoPlaceError as error:
             return self._refusal(error.refusal)
         except InvalidValueError as error:
@@ -188,7 +208,20 @@ class SimulatedMember:
         """See ``Member``."""
         return Events(min(since, len(self._transitions)), tuple(self._transitions[since:]))
 
+    def follow(self, told: Callable[[MemberTransition], None]) -> None:
+        """Have a function told of each transition when it happens."""
+        self._followers.append(told)
+
     # -- the site --------------------------------------------------------------------------------------------
+
+    def _seconds(self, kind: LeaseKind, duration: int) -> int:
+        """Return the seconds for which a lease has the hosts of this site."""
+        return ceil(duration / self._speed) if kind in _WORK else duration
+
+    def _at_speed(self, terms: LeaseRequest) -> LeaseRequest:
+        """Return the terms with the duration that they have at this site."""
+        seconds = self._seconds(terms.kind, terms.duration)
+        return terms if seconds == terms.duration else replace(terms, duration=seconds)
 
     def _saved(self, lease: Lease) -> None:
         """Number a transition of a lease that a peer has asked for."""
@@ -199,6 +232,8 @@ class SimulatedMember:
             number, now = len(self._transitions) + 1, self._site.clock.now()
             self._last[lease.lease_id] = MemberTransition(number, lease.lease_id, now, lease.state, lease.reason)
             self._transitions.append(self._last[lease.lease_id])
+            for told in self._followers:
+                told(self._last[lease.lease_id])
 
     def _latest(self, lease_id: str) -> Lease | None:
         return self._site.store.lease(lease_id) if lease_id in self._asked else None
@@ -226,6 +261,10 @@ class SimulatedMember:
             Alternative(self._name, each.start, each.start + each.duration, each.nodes) for each in found.alternatives
         )
         return Refusal(self._name, found.reason, found.message, near)
+
+    def _invalid(self, error: InvalidValueError) -> Refusal:
+        reason = RefusalReason.DEADLINE if error.field == "deadline" else RefusalReason.PAST
+        return Refusal(self._name, reason, str(error))
 
     def _over(self, lease: Lease) -> Refusal:
         message = f"lease {lease.lease_id} is over: {lease.state.value}, {lease.reason}"

@@ -196,15 +196,20 @@ class SiteRun:
         self._last_submission = max(self._last_submission, request.submitted)
         self._was_asked = True
 
-    def decide(self, request: LeaseRequest, *, offered_for: int | None = None) -> Lease:
+    def decide(
+        self, request: LeaseRequest, *, offered_for: int | None = None, real_duration: int | None = None
+    ) -> Lease:
         """Submit a request that does not come from the workload of the site, and decide it at once.
 
         :param offered_for: seconds for which the lease is held until it is accepted; None if it need not be
+        :param real_duration: as in ``WorkloadLease``
         :return: the lease, which has ended if it was refused
         :raises InvalidValueError: the id has been used before, the site is not open-ended, or the lease cannot be held
         """
         self._check_open_ended(request)
         self.planner.plan.pass_to(self.clock.now())
+        if real_duration is not None:
+            self._real_durations[request.lease_id] = real_duration
         self.engine.submit(request, offered_for=offered_for)
         self._last_submission = max(self._last_submission, self.clock.now())
         self.step()

@@ -1,4 +1,4 @@
-"""Several sites on one clock, and requests that a router distributes to them."""
+"""Several sites on one clock, and requests that a router or a party such as a gateway distributes to them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,16 @@ class Router(Protocol):
         """
 
 
+class Party(Protocol):
+    """What acts on sites from outside at instants of its own, such as the gateways of a Grid."""
+
+    def next_instant(self) -> int | None:
+        """Return the instant at which it acts next, or None if it does nothing more unless a site makes it."""
+
+    def act(self) -> None:
+        """Do one of the things that are due. All sites have done what is due at this instant."""
+
+
 @dataclass(frozen=True)
 class Arrivals:
     """Requests that arrive at the world, not at one of its sites.
@@ -75,14 +85,18 @@ class World:
     #. each site where something is due takes a step, in the order of the sites. This is repeated as long as the step of
        one site makes something due at another one;
     #. then one arriving request is routed, and its site takes a step. This is repeated for each request of the instant.
+       After all of them the party does one thing that is due, which is repeated in the same way.
 
     :param sites: the sites by name, in the order in which they take their steps
     :param arrivals: requests for a router to distribute; None if each site has only its own workload
+    :param party: what else acts on the sites; None if nothing does
     :raises InvalidValueError: there is no site, the sites have different clocks, a site that requests are routed to
         is not open-ended, or two leases have the same id and could meet at a site
     """
 
-    def __init__(self, sites: Mapping[str, SiteRun], arrivals: Arrivals | None = None) -> None:
+    def __init__(
+        self, sites: Mapping[str, SiteRun], arrivals: Arrivals | None = None, party: Party | None = None
+    ) -> None:
         if not sites:
             raise InvalidValueError("sites", "there are none; give at least one")
         self._sites = dict(sites)
@@ -92,6 +106,7 @@ class World:
             if site.clock is not self._clock:
                 raise InvalidValueError(f"sites[{name}]", "has another clock; give all sites of a world the same one")
         self._arrivals = arrivals
+        self._party = party
         self._expected = deque(() if arrivals is None else arrivals.workload.leases)
         self._destinations: dict[str, str] = {}
         self._refused: list[str] = []
@@ -110,7 +125,7 @@ class World:
             for site in due:
                 site.step(watchers)
             if not due:
-                self._route()
+                self._act()
         self._clock.set(max(self._clock.now(), *(site.last_instant for site in self._in_order)))
         for site in self._in_order:
             for watch in watchers:
@@ -122,10 +137,12 @@ class World:
     def _advance(self) -> list[SiteRun] | None:
         """Move the clock to the next instant.
 
-        :return: the sites where something is due then; an empty list if a request arrives instead; None if nothing
-            is left to do
+        :return: the sites where something is due then; an empty list if a request arrives or the party acts instead;
+            None if nothing is left to do
         """
-        now, expects = self._clock.now(), bool(self._expected)
+        now = self._clock.now()
+        acting = None if self._party is None else self._party.next_instant()
+        expects = bool(self._expected) or acting is not None
         instants = [site.next_instant(expects=expects) for site in self._in_order]
         following: int | None = None
         for site, instant in zip(self._in_order, instants, strict=True):
@@ -134,8 +151,9 @@ class World:
             elif not expects:
                 # At once: leases that can get no place end at the instant at which this is certain.
                 site.end()
-        if expects:
+        if self._expected:
             following = earlier(following, self._expected[0].request.submitted)
+        following = earlier(following, acting)
         if following is None:
             return None
         following = max(now, following)
@@ -145,6 +163,13 @@ class World:
             for site, instant in zip(self._in_order, instants, strict=True)
             if instant is not None and instant <= following
         ]
+
+    def _act(self) -> None:
+        if self._expected and self._expected[0].request.submitted <= self._clock.now():
+            self._route()
+        else:
+            assert self._party is not None
+            self._party.act()
 
     def _route(self) -> None:
         """Pass the next request that arrives on to the site that the router chooses."""

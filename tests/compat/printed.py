@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_PAGES = ROOT / "doc" / "source"
+PAGES = ROOT / "doc" / "source"
 
 #: Programs of others whose commands the pages print.
 _OTHERS = {
@@ -70,9 +70,9 @@ class Block:
 
 def blocks() -> Iterator[Block]:
     """Return all blocks with commands or JSON."""
-    pages = [(ROOT / "README.md", _FENCED), *((page, _LITERAL) for page in sorted(_PAGES.rglob("*.rst")))]
+    pages = [(ROOT / "README.md", _FENCED), *((page, _LITERAL) for page in sorted(PAGES.rglob("*.rst")))]
     for path, pattern in pages:
-        page = path.relative_to(ROOT if path.suffix == ".md" else _PAGES).as_posix()
+        page = path.relative_to(ROOT if path.suffix == ".md" else PAGES).as_posix()
         for found in pattern.finditer(path.read_text()):
             block = Block(page, found["language"] or "", found["text"])
             if block.language == "json" or block.has_commands:
@@ -81,13 +81,13 @@ def blocks() -> Iterator[Block]:
 
 def http_requests() -> set[tuple[str, str]]:
     """Return the method and path of all requests to the service that the pages name."""
-    texts = [page.read_text() for page in _PAGES.rglob("*.rst")]
+    texts = [page.read_text() for page in PAGES.rglob("*.rst")]
     return {found for text in texts for found in re.findall(r"``(GET|POST|PUT|DELETE) (/v1/[^`\s]*)``", text)}
 
 
 def inline_bodies(page: str) -> list[str]:
     """Return the JSON objects within the sentences of a page; those with an ellipsis for an object are left out."""
-    return [found for found in re.findall(r"``(\{\"[^`]*\})``", (_PAGES / page).read_text()) if "{...}" not in found]
+    return [found for found in re.findall(r"``(\{\"[^`]*\})``", (PAGES / page).read_text()) if "{...}" not in found]
 
 
 def _programs() -> set[str]:

@@ -25,7 +25,7 @@ from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm
 from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation, write_annotations
 from tests.compat.inside import InsideShell
-from tests.compat.printed import Block, blocks, http_requests, inline_bodies
+from tests.compat.printed import PAGES, Block, blocks, http_requests, inline_bodies
 from tests.compat.shell import TOKEN
 from tests.functional.embedded.rest import until
 from tests.servers.reservation import ReservationService as Server
@@ -201,6 +201,7 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim convert SDSC-BLUE"),
     ("user/simulator.rst", "lease-sim run v1.dev"),
     ("user/simulator.rst", "lease-sim convert v1.dev"),
+    ("user/simulator.rst", "lease-sim world"),
     ("user/simulator.rst", "lease-sim rate-sweep"),
     ("user/simulator.rst", "lease-sim capacity"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
@@ -432,6 +433,8 @@ def _prepare(folder: Path) -> None:
     rates = [LeaseAnnotation(extras={"simul_userrate": rate}) for rate in ("2.00", "1.00") * 3]
     write_annotations(Annotations(tuple(rates)), folder / "rates.lwfa")
     use = "2026-11-01T09:00:00Z,2026-11-01T10:00:00Z,4,16,640"
+    for name in ("world.conf", "example.lwf"):
+        shutil.copy(PAGES / "user" / name, folder / name)
     (folder / "usage.csv").write_text(f"start,end,node_hours,VCPU_hours,VCPU_capacity_hours\n{use}\n")
 
 
@@ -443,7 +446,8 @@ def test_simulations(tmp_path: Path) -> None:
         if (tmp_path / "run.json").exists():
             # The page puts the runs of several files together.
             shutil.copy(tmp_path / "run.json", tmp_path / "run-1.json")
-    for name in ("perrun.csv", "perlease.csv", "utilization.csv", "month.lwf", "sweep.csv", "capacity.png"):
+    tables = ("perrun.csv", "perlease.csv", "utilization.csv", "sweep.csv", "output/world/requests.csv")
+    for name in (*tables, "month.lwf", "capacity.png"):
         assert (tmp_path / name).stat().st_size > 0, name
 
 

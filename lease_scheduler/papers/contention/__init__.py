@@ -1,1 +1,1 @@
-"""Contention-aware resource provisioning in interconnected Grids (Amini Salehi, Melbourne, 2012), on one site."""
+"""Contention-aware resource provisioning in interconnected Grids (Amini Salehi, Melbourne, 2012)."""

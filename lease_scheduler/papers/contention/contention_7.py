@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.papers.checks import Check
-from lease_scheduler.papers.contention.prototype import LOCAL, POLICIES, PrototypeCase
+from lease_scheduler.papers.contention.prototype import LOCAL, POLICIES, REQUESTS, GatewaysCase, PrototypeCase
 from lease_scheduler.papers.extent import Extent
 from lease_scheduler.papers.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.papers.report import write_report
@@ -27,14 +27,14 @@ SEEDS = DefaultSeeds(1)
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``. They are the same to every extent."""
-    return [PrototypeCase(policy) for policy in POLICIES]
+    return [kind(policy) for kind in (PrototypeCase, GatewaysCase) for policy in POLICIES]
 
 
 def report(
     outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
 ) -> int:
     """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
-    found = _found(outcomes)
+    found = _found(outcomes, PrototypeCase)
     outside = write_report(_checks, cases, replications, outcomes, directory, console)
     bars = {
         "overhead (s)": {policy: float(found[policy]["overhead_s"]) for policy in POLICIES},
@@ -45,16 +45,26 @@ def report(
     return outside
 
 
-def _found(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    return {policy: outcomes[PrototypeCase(policy).name] for policy in POLICIES}
+def _found(outcomes: Mapping[str, Outcome], kind: type[PrototypeCase] | type[GatewaysCase]) -> dict[str, Outcome]:
+    return {policy: outcomes[kind(policy).name] for policy in POLICIES}
 
 
 def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
-    found = _found(outcomes)
+    found, through = _found(outcomes, PrototypeCase), _found(outcomes, GatewaysCase)
     return {
         "Table 7.2 (E15)": _table_checks(found),
         "Figure 7.7 (E14): contention is resolved": _contention_checks(found),
+        "Table 7.2 (E15), through three gateways": [*_table_checks(through), *_gateway_checks(through)],
+        "Figure 7.7 (E14), through three gateways": _contention_checks(through),
     }
+
+
+def _gateway_checks(found: Mapping[str, Outcome]) -> list[Check]:
+    external = len(REQUESTS) - 1
+    return [
+        _exactly(f"{policy}, requests that two gateways passed on", external, found[policy]["through_gateways"])
+        for policy in POLICIES
+    ]
 
 
 def _table_checks(found: Mapping[str, Outcome]) -> list[Check]:

@@ -97,7 +97,7 @@ def mixed_workload(local: int, best_effort: float, seed: int, hours: int = SiteC
     ratios = np.maximum(1.1, random_stream(seed, "deadlines").normal(4.0, 1.0, REQUESTS))
     leases = [
         WorkloadLease(
-            _request(str(number), kind, int(nodes), int(arrival), int(runtime), int(arrival + runtime * ratio))
+            typed_request(str(number), kind, int(nodes), int(arrival), int(runtime), int(arrival + runtime * ratio))
         )
         for number, (kind, nodes, arrival, runtime, ratio) in enumerate(
             zip(types, jobs.nodes, jobs.arrival, jobs.runtime, ratios, strict=True), 1
@@ -106,7 +106,21 @@ def mixed_workload(local: int, best_effort: float, seed: int, hours: int = SiteC
     return Workload("lublin", tuple(leases), Site.homogeneous(_HOSTS, _VM))
 
 
-def _request(lease_id: str, kind: str, nodes: int, arrival: int, runtime: int, deadline: int) -> LeaseRequest:
+def typed_request(
+    lease_id: str,
+    kind: str,
+    nodes: int,
+    arrival: int,
+    runtime: int,
+    deadline: int,
+    origin: str | None = "peer",
+) -> LeaseRequest:
+    """Return a request of a type.
+
+    :param kind: ``local``, or the value of a ``RequestType``
+    :param deadline: instant by which it must have run, for the types that have a deadline
+    :param origin: who requests it, unless it is local
+    """
     node_sets = (NodeSet(nodes, _VM),)
     if kind == "local":
         return LeaseRequest(lease_id, LeaseKind.RESERVATION, node_sets, arrival, runtime, start=arrival)
@@ -120,7 +134,7 @@ def _request(lease_id: str, kind: str, nodes: int, arrival: int, runtime: int, d
             runtime,
             preemptible=True,
             preemption_mode=mode,
-            origin="peer",
+            origin=origin,
         )
     return LeaseRequest(
         lease_id,
@@ -132,7 +146,7 @@ def _request(lease_id: str, kind: str, nodes: int, arrival: int, runtime: int, d
         deadline=deadline,
         preemptible=kind == "migratable",
         preemption_mode=PreemptionMode.MIGRATE if kind == "migratable" else PreemptionMode.NONE,
-        origin="peer",
+        origin=origin,
     )
 
 

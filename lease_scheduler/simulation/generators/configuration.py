@@ -7,9 +7,7 @@ section except ``general`` describes a law (see ``distributions.distribution_fro
 
 from __future__ import annotations
 
-import configparser
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -20,7 +18,7 @@ from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.resources import Resources
-from lease_scheduler.simulation.formats.files import read_lines
+from lease_scheduler.simulation.formats.ini_file import IniFile
 from lease_scheduler.simulation.formats.lwf import read_site
 from lease_scheduler.simulation.formats.lwfa import annotate
 from lease_scheduler.simulation.formats.resource_names import parse_count, parse_site
@@ -173,91 +171,15 @@ def _read_images(file: _ConfigurationFile) -> ImageChoice | None:
     return ImageChoice(images, file.within("software", lambda: position_from(section)))
 
 
-class _ConfigurationFile:
-    """An INI file. Errors about it name the line of the option or section."""
+class _ConfigurationFile(IniFile):
+    """A configuration file of a generator."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._lines = [text for _, text in read_lines(path)]
-        # No section is special, since no header can contain the name of the default section.
-        self._parser = configparser.ConfigParser(
-            interpolation=None, inline_comment_prefixes=(";",), default_section="\n"
-        )
-        try:
-            self._parser.read_string("\n".join(self._lines), source=path)
-        except configparser.MissingSectionHeaderError as error:
-            raise InputFileError(path, error.lineno, "an option stands before the first '[section]'") from error
-        except configparser.ParsingError as error:
-            line = error.errors[0][0]
-            raise InputFileError(path, line, "is neither '[section]' nor 'option = value'") from error
-        except (configparser.DuplicateSectionError, configparser.DuplicateOptionError) as error:
-            what = getattr(error, "option", error.section)
-            raise InputFileError(path, error.lineno, f"{what!r} is there twice; leave one") from error
-        for name in self._parser.sections():
-            self._check_names(name)
-
-    def _check_names(self, name: str) -> None:
-        if name not in _KNOWN:
-            raise InputFileError(
-                self.path, self._line(name), f"unknown section [{name}]; known are {', '.join(sorted(_KNOWN))}"
-            )
-        for option in self._parser[name]:
-            if option not in _KNOWN[name]:
-                known = ", ".join(sorted(_KNOWN[name]))
-                raise self.error(name, option, f"is unknown; [{name}] has {known}")
-
-    def _line(self, section: str, option: str | None = None) -> int | None:
-        """Return the 1-based line of an option, or else of its section, or None."""
-        found: int | None = None
-        current: str | None = None
-        for number, text in enumerate(self._lines, start=1):
-            header = configparser.ConfigParser.SECTCRE.match(text.strip())
-            if header is not None:
-                current = header["header"]
-                if current == section:
-                    found = number
-            elif (
-                current == section
-                and option is not None
-                and re.match(rf"\s*{re.escape(option)}\s*[:=]", text, re.IGNORECASE)
-            ):
-                return number
-        return found
-
-    def error(self, section: str, option: str | None, problem: str) -> InputFileError:
-        """Return an error about an option or, without one, about a section."""
-        where = f"[{section}]" if option is None else f"[{section}] {option}"
-        return InputFileError(self.path, self._line(section, option), f"{where}: {problem}")
-
-    def has_section(self, section: str) -> bool:
-        return self._parser.has_section(section)
-
-    def has(self, section: str, option: str) -> bool:
-        return self._parser.has_option(section, option)
-
-    def section(self, section: str) -> Mapping[str, str]:
-        return self._parser[section]
-
-    def convert(self, section: str, option: str, parse: Callable[[str], _Value]) -> _Value:
-        """Return the parsed value of a required option.
-
-        :raises InputFileError: the section or the option is missing, or the value is wrong
-        """
-        if not self.has_section(section):
-            raise InputFileError(self.path, None, f"lacks the section [{section}]; add it")
-        if not self.has(section, option):
-            raise self.error(section, option, "is missing; give it")
-        try:
-            return parse(self._parser[section][option].strip())
-        except InvalidValueError as error:
-            raise self.error(section, option, error.problem) from error
-
-    def within(self, section: str, make: Callable[[], _Value]) -> _Value:
-        """Return what ``make`` returns; an error in a field becomes one about the option with the field's name."""
-        try:
-            return make()
-        except InvalidValueError as error:
-            raise self.error(section, error.field, error.problem) from error
+        super().__init__(path)
+        for name in self.sections():
+            if name not in _KNOWN:
+                raise self.unknown(name, sorted(_KNOWN))
+            self.check_options(name, _KNOWN[name])
 
     def checked(self, make: Callable[[], _Value]) -> _Value:
         """Return what ``make`` returns; an error in a field becomes one about the option that sets the field."""
@@ -271,7 +193,7 @@ class _ConfigurationFile:
         """Return the law of a section, or None if the file does not have the section."""
         if not self.has_section(section):
             return None
-        return self.within(section, lambda: distribution_from(self._parser[section]))
+        return self.within(section, lambda: distribution_from(self.section(section)))
 
     def required_law(self, section: str) -> Distribution:
         """Return the law of a required section.
@@ -294,7 +216,7 @@ class _ConfigurationFile:
         """Return the seeds of the sections that have their own."""
         return {
             name: self.convert(name, "seed", lambda text: parse_count(text, "seed"))
-            for name in self._parser.sections()
+            for name in self.sections()
             if self.has(name, "seed")
         }
 

@@ -197,7 +197,7 @@ def plot_bars(panels: Mapping[str, Mapping[str, float]], path: str | os.PathLike
 
 
 def plot_lines(
-    panels: Mapping[str, Mapping[str, Mapping[int, float]]],
+    panels: Mapping[str, Mapping[str, Mapping[int, float] | Mapping[float, float]]],
     path: str | os.PathLike[str],
     *,
     quantity: str,
@@ -223,9 +223,10 @@ def plot_lines(
         for axes, (title, lines) in zip(axes_of, panels.items(), strict=True):
             for name, points in lines.items():
                 place = names.index(name)
+                in_order = sorted(points.items())
                 axes.plot(
-                    sorted(points),
-                    [points[x] for x in sorted(points)],
+                    [x for x, _ in in_order],
+                    [y for _, y in in_order],
                     color=PALETTE[place],
                     marker=_DELTA_MARKS[place],
                     markersize=5,

@@ -6,17 +6,25 @@ Expected values are worked out by hand or taken from the publications that are n
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 
 import pytest
+from scipy import stats
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.significance import (
     Interval,
+    Regression,
     TestOutcome,
+    levene,
+    linear_regression,
     mean_interval,
     paired_t_test,
     rank_correlation,
+    shapiro_wilk,
+    two_way_anova,
     wilcoxon_signed_rank,
 )
 
@@ -108,3 +116,66 @@ def test_rank_correlation_is_between_minus_1_and_1() -> None:
     assert rank_correlation([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(0.8)
     with pytest.raises(InvalidValueError, match="second"):
         rank_correlation([1, 2], [1, 2, 3])
+
+
+def test_shapiro_and_wilk_tell_a_normal_sample_from_one_that_is_not() -> None:
+    quantiles = [NormalDist().inv_cdf((number + 0.5) / 40) for number in range(40)]
+    assert shapiro_wilk(quantiles).p_value > 0.9
+    assert shapiro_wilk([math.exp(2 * value) for value in quantiles]).p_value < 0.001
+    assert shapiro_wilk([1.0, 1.0, 1.0]) == TestOutcome(1.0, 1.0)
+
+
+def test_levene_gives_what_is_computed_by_hand() -> None:
+    """Distances from the medians are 1, 0, 1 and 2, 0, 3: F = 1.125 with 1 and 4 degrees of freedom."""
+    found = levene([[1, 2, 3], [4, 6, 9]])
+    assert found.statistic == pytest.approx(1.125)
+    assert found.p_value == pytest.approx(0.3486, abs=5e-5)
+    assert levene([[1, 1], [2, 2]]) == TestOutcome(0.0, 1.0)
+
+
+def test_a_two_way_analysis_of_variance_gives_what_is_computed_by_hand() -> None:
+    """Rows differ by 4, columns by 1; within cells the squares add up to 8, with 8 degrees of freedom."""
+    cells = {
+        ("few", "left"): [1, 2, 3],
+        ("few", "right"): [2, 3, 4],
+        ("many", "left"): [5, 6, 7],
+        ("many", "right"): [6, 7, 8],
+    }
+    found = two_way_anova(cells)
+    assert found.rows == pytest.approx(stats.f.sf(48, 1, 8))
+    assert found.columns == pytest.approx(stats.f.sf(3, 1, 8))
+    assert found.interaction == pytest.approx(1)
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "statsmodels.formula.api", None)
+    cells = {(row, column): [1.0, 2.0] for row in "ab" for column in "xy"}
+    with pytest.raises(InvalidValueError, match=r"is not installed; it comes with the extra simulator: pip install"):
+        two_way_anova(cells)
+
+
+def test_a_line_is_fitted_by_least_squares() -> None:
+    """Slope 3/5, through the means 2.5 and 2."""
+    found = linear_regression([1, 2, 3, 4], [1, 2, 2, 3])
+    assert (found.slope, found.intercept) == pytest.approx((0.6, 0.5))
+    assert found.correlation == pytest.approx(3 / math.sqrt(10))
+    assert linear_regression([1, 2], [5, 5]) == Regression(0.0, 5.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: shapiro_wilk([1, 2]), "values: must have at least 3 values, not 2"),
+        (lambda: levene([[1, 2]]), "samples: must be at least 2, not 1"),
+        (lambda: levene([[1, 2], [1]]), r"samples\[1\]: must have at least 2 values, not 1"),
+        (lambda: two_way_anova({("a", "x"): [1, 2], ("a", "y"): [1, 2]}), "rows: must be at least 2, not 1"),
+        (
+            lambda: two_way_anova({("a", "x"): [1, 2], ("a", "y"): [1, 2], ("b", "x"): [1, 2]}),
+            "cells: lacks b, y; each row must have each column",
+        ),
+        (lambda: linear_regression([1, 1], [1, 2]), "first: must have different values"),
+    ],
+)
+def test_samples_that_cannot_be_tested_are_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        call()
