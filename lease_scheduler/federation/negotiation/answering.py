@@ -30,7 +30,7 @@ def after_answer(record: Negotiation, member: str, verb: Verb, answer: Answer) -
         case Verb.ACCEPT | Verb.SUBMIT:
             return record.with_attempts([_after_accept(record, attempt, answer)])
         case Verb.REJECT:
-            return record.with_attempts([_after_giving_back(attempt, answer, AttemptState.REJECTING)])
+            return record.with_attempts([_after_rejecting(attempt, answer)])
         case Verb.END:
             states = AttemptState.ENDING, AttemptState.CLEARING
             return record.with_attempts([_after_giving_back(attempt, answer, *states)])
@@ -99,6 +99,13 @@ def _after_accept(record: Negotiation, attempt: Attempt, answer: Answer) -> Atte
             return replace(attempt, state=AttemptState.CLEARING, refusal=refusal, is_unanswered=False)
         case Unanswered():
             return replace(attempt, is_unanswered=True)
+
+
+def _after_rejecting(attempt: Attempt, answer: Answer) -> Attempt:
+    # A hold that cannot be rejected was accepted: by a member of the project that it is for, beside the gateway.
+    if attempt.state is AttemptState.REJECTING and isinstance(answer, Refusal) and not _is_unknown(answer):
+        return replace(attempt, state=AttemptState.ENDING)
+    return _after_giving_back(attempt, answer, AttemptState.REJECTING)
 
 
 def _after_giving_back(attempt: Attempt, answer: Answer, *states: AttemptState) -> Attempt:

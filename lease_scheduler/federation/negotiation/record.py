@@ -9,6 +9,7 @@ from enum import StrEnum
 from lease_scheduler.federation.answers import Bid, Refusal
 from lease_scheduler.federation.asks import Ask
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.kinds import LeaseKind
 
 
 class Mode(StrEnum):
@@ -24,6 +25,14 @@ class Mode(StrEnum):
     BEST = "best"
     #: All at once; the first bid is accepted.
     FIRST = "first"
+
+    def for_kind(self, kind: LeaseKind) -> Mode:
+        """Return how members are asked for a lease of a kind.
+
+        A held best-effort lease has a place in the queue only. So ``best`` compares quotes of best-effort leases, which
+        say when they would start, in place of holds.
+        """
+        return Mode.IN_TURN if self is Mode.BEST and kind is LeaseKind.BEST_EFFORT else self
 
 
 class Stage(StrEnum):

@@ -84,7 +84,7 @@ class Driver:
         candidates = [
             Candidate(name, self._can_hold(name), projects.refusal(ask, name)) for name in among or self._members.names
         ]
-        record = begin(ask, candidates, self._settings.mode_for(ask.terms.kind), self._settings.rules, now)
+        record = begin(ask, candidates, self._settings.mode.for_kind(ask.terms.kind), self._settings.rules, now)
         if isinstance(record, Refusal):
             return record
         lease = FederatedLease(Lease(ask.terms, 0), document, record)

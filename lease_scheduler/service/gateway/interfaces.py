@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lease_scheduler.federation.negotiation.record import Mode, Rules
-from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.records.federated import FederatedLease, FollowedMember, GatewayChanges, StoredRouting
 from lease_scheduler.service.gateway.projects import Projects
 
@@ -87,14 +86,6 @@ class GatewaySettings:
     longest_pause: int = 60
     poll: int = 5
     projects: Projects = field(default_factory=Projects)
-
-    def mode_for(self, kind: LeaseKind) -> Mode:
-        """Return how members are asked for a lease of a kind.
-
-        A held best-effort lease has a place in the queue only. So ``best`` compares quotes of best-effort leases, which
-        say when they would start, in place of holds.
-        """
-        return Mode.IN_TURN if self.mode is Mode.BEST and kind is LeaseKind.BEST_EFFORT else self.mode
 
     def pause(self, failures: int) -> int:
         """Return the pause after a number of failures in a row."""

@@ -166,7 +166,8 @@ class Gateway:
 
     def _begin(self, ask: Ask, answered: Answered | None) -> None:
         candidates = [Candidate(name, link.peer.describe().can_hold) for name, link in self._links.items()]
-        found = begin(ask, candidates, self._settings.mode, self._settings.rules, self._post.now())
+        mode = self._settings.mode.for_kind(ask.terms.kind)
+        found = begin(ask, candidates, mode, self._settings.rules, self._post.now())
         if isinstance(found, Refusal):
             self._requests[ask.ask_id] = Negotiating(refusal=found, decided=self._post.now())
             if answered is not None:
@@ -252,21 +253,25 @@ class Gateway:
     def _chosen(self, request: Negotiating, record: Negotiation, among: tuple[str, ...]) -> str | None:
         """Return the peer that the policies choose, or None if quotes that they compare are still under way."""
         bids = {each.member: each.bid for each in record.attempts if each.bid is not None and each.member in among}
-        if not bids and len(among) > 1 and self._policies.allocation.compares_bids:
-            for name in among:
+        described = {name: link.peer.describe() for name, link in self._links.items()}
+        question = Question(record.ask.terms, described, among, bids, self._settings.home or next(iter(self._links)))
+        if not bids:
+            question = replace(question, bids=self._quoted(request))
+            wanted = self._policies.allocation.wanted_bids(question, request.quotes.keys())
+            for name in wanted:
                 if name not in request.quotes:
                     self._ask_for_quote(request, record, name)
-            if any(request.quotes[name] is None for name in among):
+            if any(answer is None for answer in request.quotes.values()):
                 return None
-            found = {name: bid_or_none(answer) for name in among if (answer := request.quotes[name]) is not None}
-            bids = {name: bid for name, bid in found.items() if bid is not None}
             request.quotes = {}
-        described = {name: link.peer.describe() for name, link in self._links.items()}
-        home = self._settings.home or next(iter(self._links))
-        question = Question(record.ask.terms, described, among, bids, home)
         choice = choose(self._policies, question, self._routing, self._random.random())
         self._routing = choice.state
         return choice.member
+
+    def _quoted(self, request: Negotiating) -> dict[str, Bid]:
+        """Return the bids that peers have quoted for a request."""
+        found = {name: bid_or_none(answer) for name, answer in request.quotes.items() if answer is not None}
+        return {name: bid for name, bid in found.items() if bid is not None}
 
     def _ask_for_quote(self, request: Negotiating, record: Negotiation, name: str) -> None:
         link, asked = self._links[name], record.ask.passed_on(self.name, name)

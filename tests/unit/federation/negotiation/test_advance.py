@@ -119,6 +119,16 @@ def test_a_hold_that_was_not_answered_is_given_back_while_the_next_member_is_ask
     assert _calls(_after(record, Answered("a", Verb.REJECT, Released()))) == []
 
 
+def test_a_hold_that_the_tenant_accepted_at_its_site_is_ended() -> None:
+    """Otherwise a tenant would have the lease at each site that held it, within the limits of the gateway."""
+    record = _after(_begun(Mode.BEST, "ab"), _held("a"), _held("b"), Chosen("a"), _accepted("a"))
+    assert _calls(record) == ["reject b"]
+    record = _after(record, Answered("b", Verb.REJECT, refusal("b")))
+    assert (record.stage, _calls(record)) == (Stage.PLACED, ["end b"])
+    assert _calls(_after(record, Answered("b", Verb.END, SILENCE), now=1_000)) == ["end b"]
+    assert _calls(_after(record, Answered("b", Verb.END, Released()))) == []
+
+
 def test_a_hold_that_nobody_gives_back_ends_by_itself() -> None:
     """By the clock of its member, which may be 5 s slow."""
     record = _after(_begun(Mode.IN_TURN), Chosen("a"), _held("a", SILENCE))
