@@ -63,10 +63,9 @@ class LeaseRequest:
         reservations that name their hosts
     :ivar extras: further attributes, passed on unchanged
     :ivar origin: name of the peer (another site or a gateway) that requests the lease; None if the request is local
-    :ivar on_behalf_of: the party for which the peer requests the lease: ``project`` and ``user`` as the peer names
-        them, and ``project_id``, the project of this site to which the lease belongs. The last two may be missing, and
-        without ``project_id`` the lease belongs to the peer's own project. None if the peer does not say, or if the
-        request is local
+    :ivar on_behalf_of: the party for which the peer requests the lease: ``project`` and, if it is known, ``user``, as
+        the peer names them, and ``project_id``, the project of this site to which the lease belongs in place of the
+        peer's own. None if the peer does not say, or if the request is local
     :ivar pool: name of the pool in which it is planned; None if the site has only one
     :ivar min_lifetime: seconds from its first start for which a preemptible lease is to run without being preempted;
         None if nothing is to be assured
