@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease
 
 #: Operations after which a lease has left its hosts. Leases that follow there wait for their end.
 LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
@@ -33,3 +34,18 @@ def late_hosts_held(state: EngineState, now: int) -> Iterator[None]:
         for lease, longer_held in held:
             if state.lease(lease.lease_id) is longer_held:
                 state.put(lease)
+
+
+def should_wait(state: EngineState, lease: Lease, until: int) -> bool:
+    """Return whether a lease that has not started should wait for its hosts until a late operation is over, or move.
+
+    Nothing is prepared on other hosts, and there may be servers that have to leave them first, so a start there takes
+    up to the preparation time. How late the operation will be is unknown. A lease that waits in all for no longer than
+    a move would cost is never later than twice the better of the two (Karlin, Manasse, Rudolph and Sleator,
+    "Competitive snoopy caching", Algorithmica 3, 1988).
+
+    :param until: instant at which the operation is expected to be over
+    """
+    request = lease.request
+    wanted = request.submitted if request.start is None else request.start
+    return until - wanted <= state.preparation_time and until < lease.holdings[0].run_end

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.late_hosts import should_wait
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
@@ -230,6 +231,9 @@ class Relocation:
             # If it cannot wait for the late operation, leases are suspended for it in any case, late or not.
             context = replace(context, suspension=context.suspension.later_by(expected.late))
         begin = max(now, holding.run_start)
+        if expected is not None and should_wait(self._state, lease, expected.end):
+            self._delay(lease, free_at)
+            return
         loose = self._state.put(replace(lease, holdings=()))
         try:
             if holding.run_end <= begin:
@@ -247,14 +251,17 @@ class Relocation:
             if holding.run_end <= free_at:
                 self.fail(loose, now, "its hosts were not free before it was over")
                 return
-            delayed = replace(holding, start=free_at, run_start=free_at)
-            self.delayed.add(lease.lease_id)
-            self._state.put(replace(loose, holdings=(delayed,)))
+            self._delay(lease, free_at)
             return
         make_room(context, in_the_way, moved.start, moved.end, now)
         self._state.recorder.count("moved_reservations")
         self._remember_if_later(lease, moved.start, begin)
         self._state.put(replace(loose, holdings=(moved,)))
+
+    def _delay(self, lease: Lease, start: int) -> None:
+        """Let a lease start later on its hosts, or as soon as they are free."""
+        self.delayed.add(lease.lease_id)
+        self._state.put(replace(lease, holdings=(replace(lease.holdings[0], start=start, run_start=start),)))
 
     def start_sooner(self, lease: Lease, begin: int, now: int) -> None:
         """Move a delayed reservation to hosts that are free from ``begin``, if there are such hosts.

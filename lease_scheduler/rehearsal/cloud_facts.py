@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from lease_scheduler.cloud.nova.api import names
@@ -17,8 +17,11 @@ _HOLDER = "LEASE"
 
 _PREEMPTIBLE = "lease:preemptible"
 
+#: Prefix of the tasks of a resize.
+_RESIZING = "resize_"
 
-def cloud_facts(cloud: Cloud, leases: Iterable[LeaseFact]) -> CloudFacts:
+
+def cloud_facts(cloud: Cloud, leases: Collection[LeaseFact]) -> CloudFacts:
     """Return what is in a cloud.
 
     :param leases: those of the database
@@ -33,6 +36,7 @@ def cloud_facts(cloud: Cloud, leases: Iterable[LeaseFact]) -> CloudFacts:
             _lease_of(each),
             each.power == RUNNING,
             each.flavor.extra_specs.get(_PREEMPTIBLE) == "true",
+            is_resized=(each.task or "").startswith(_RESIZING),
         )
         for each in nova.present()
     ]
@@ -56,7 +60,7 @@ def cloud_facts(cloud: Cloud, leases: Iterable[LeaseFact]) -> CloudFacts:
         servers,
         providers,
         {lease_id: list(each.hosts) for lease_id, each in of_leases if not each.name.endswith("-shared")},
-        dict(_traces(cloud, servers, consumers)),
+        dict(_traces(cloud, servers, consumers, leases)),
         frozenset(each.name for each in nova.hosts.values() if each.runs),
         dict.fromkeys((host for each in [*freepool, *(each for _, each in of_leases)] for host in each.hosts), 0.0),
         Counter(consumers.values()),
@@ -69,7 +73,9 @@ def _lease_of(server: Server) -> str | None:
     return names.lease_of_flavor(server.flavor.name, server.flavor.id) or (hints[0] if hints else None)
 
 
-def _traces(cloud: Cloud, servers: Iterable[ServerFact], consumers: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+def _traces(
+    cloud: Cloud, servers: Iterable[ServerFact], consumers: Mapping[str, str], leases: Iterable[LeaseFact]
+) -> Iterable[tuple[str, str]]:
     """Yield what belongs to leases in a cloud: in words, and the lease.
 
     :param consumers: consumer that holds capacity in Placement -> lease; empty if the lease does not exist
@@ -86,6 +92,9 @@ def _traces(cloud: Cloud, servers: Iterable[ServerFact], consumers: Mapping[str,
         lease_id = names.lease_of_slot_class(name)
         if lease_id is not None:
             yield f"resource class {name}", lease_id
+    for each in leases:
+        if each.trust_id in cloud.keystone.trusts:
+            yield f"trust {each.trust_id}", each.lease_id
     for consumer, lease_id in consumers.items():
         yield f"allocation of {consumer}", lease_id
     for server in servers:

@@ -26,7 +26,7 @@ def leases(database: DatabaseServer) -> Mapping[str, LeaseFact]:
     found = {}
     query = (
         "SELECT id, project_id, name, kind, state, ended, maintenance, nodes, offered_until, requested_start, "
-        "submitted, started, duration FROM leases ORDER BY sequence"
+        "submitted, started, duration, trust_id FROM leases ORDER BY sequence"
     )
     for row in database.raw.execute(query):
         lease_id, project, name, kind, state, ended, is_maintenance, nodes, offered_until, *times = row

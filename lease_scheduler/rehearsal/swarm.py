@@ -14,6 +14,10 @@ from lease_scheduler.random_streams import random_stream
 _SHARE = 0.5
 
 
+#: Factors by which a seed may make pauses between faults of one kind shorter. Most worlds are much shorter than a day.
+_PACES = (1.0, 0.5, 0.25, 0.125)
+
+
 def stream(seed: int, purpose: str) -> Random:
     """Return the random numbers of one actor or fault, which no other one draws from.
 
@@ -30,3 +34,8 @@ def chosen(seed: int, purpose: str, names: Sequence[str], share: float = _SHARE)
     random = stream(seed, f"swarm {purpose}")
     drawn = [(name, random.random() < share) for name in names]
     return tuple(name for name, is_used in drawn if is_used)
+
+
+def pace(seed: int) -> float:
+    """Return the factor by which a seed makes pauses between faults shorter: 1 or less."""
+    return stream(seed, "pace").choice(_PACES)

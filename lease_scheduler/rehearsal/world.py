@@ -48,7 +48,7 @@ class WorldOptions:
     """How a world is made.
 
     :ivar seed: at least 0
-    :ivar pauses: probability that a thread pauses when it takes a lock of the service
+    :ivar pauses: probability that a thread pauses when it takes a lock of the service, or reads a clock there
     :ivar image: content of the database, from ``DatabaseServer.image``; None to have the tables made
     """
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from lease_scheduler.cmd.rehearsing.casting import Cast
 from lease_scheduler.cmd.rehearsing.programs import ServicePrograms
+from lease_scheduler.rehearsal import stored_facts
 from lease_scheduler.rehearsal.actors.bookings import Verb
 from lease_scheduler.rehearsal.actors.clients import Observed, Person, Rest
 from lease_scheduler.rehearsal.actors.hosts import HostFates
@@ -23,6 +24,7 @@ from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.inspection import BrokenInvariantError, Inspection
 from lease_scheduler.rehearsal.invariants.facts import Violation
 from lease_scheduler.rehearsal.runtime.patching import Patches
+from lease_scheduler.rehearsal.runtime.processes import EPOCH
 from lease_scheduler.rehearsal.runtime.trace import Trace
 from lease_scheduler.rehearsal.site import OPERATIONS, OPERATOR, STRANGERS, CloudSite, cloud_in
 from lease_scheduler.rehearsal.story import Happening, Ledger, Story
@@ -203,6 +205,20 @@ def _quiet() -> Iterator[None]:
         logging.disable(disabled)
 
 
+def _transitions(world: World, lease_id: str) -> list[Happening]:
+    """Return what the database says has happened to a lease; nothing without a lease."""
+    return [
+        Happening(
+            float(each.instant - EPOCH),
+            "service",
+            f"{lease_id} goes from {each.before} to {each.after}{each.reason and f': {each.reason}'}",
+            lease_id,
+        )
+        for each in stored_facts.history(world.database)
+        if each.lease_id == lease_id
+    ]
+
+
 def _played(rehearsal: Rehearsal, stage: Stage, seconds: float, calm: float) -> Outcome:
     world, violation = stage.world, None
     cast = rehearsal.drawn()
@@ -226,6 +242,9 @@ def _played(rehearsal: Rehearsal, stage: Stage, seconds: float, calm: float) -> 
     if violation is None and world.scheduler.crashes:
         instant, name, error_of_thread = world.scheduler.crashes[0]
         violation = Violation("no thread ends with an error", f"{name} at {instant:.6f} s: {error_of_thread!r}")
-    story = () if violation is None else stage.story.last(_SHOWN, violation.subject)
+    story: list[Happening] = []
+    if violation is not None:
+        told = [*stage.story.last(_SHOWN, violation.subject), *_transitions(world, violation.subject)[-_SHOWN:]]
+        story = sorted(told, key=lambda each: each.instant)
     trace = world.trace
     return Outcome(world.scheduler.now, len(stage.ledger.leases), trace.count, trace.digest(), violation, tuple(story))

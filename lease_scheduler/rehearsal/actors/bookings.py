@@ -120,7 +120,11 @@ Verb = Callable[[Desk], None]
 
 def _book(desk: Desk) -> None:
     """Ask for a lease."""
-    terms = desk.terms()
+    book(desk, desk.terms())
+
+
+def book(desk: Desk, terms: Mapping[str, Any]) -> None:
+    """Ask for a lease with some terms."""
     answer = desk.create(terms)
     if answer is None:
         return

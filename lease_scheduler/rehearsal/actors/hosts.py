@@ -10,9 +10,9 @@ from lease_scheduler.rehearsal.disturbances import Disturbances
 from lease_scheduler.rehearsal.runtime.scheduler import Scheduler
 from lease_scheduler.rehearsal.site import CloudSite
 from lease_scheduler.rehearsal.story import Story
-from lease_scheduler.rehearsal.swarm import chosen, stream
+from lease_scheduler.rehearsal.swarm import chosen, pace, stream
 
-#: Seconds between two of them: mean of an exponential distribution.
+#: Seconds between two of them at most: mean of an exponential distribution.
 _MEAN_PAUSE = 3_000.0
 
 #: What may happen -> least and most seconds that it takes.
@@ -59,6 +59,7 @@ class HostFates:
         self._random: Random = stream(seed, "hosts")
         self._scheduler, self._site, self._story, self._calm = scheduler, site, story, calm
         self._fates, self._disturbances = fates, disturbances
+        self._mean_pause = _MEAN_PAUSE * pace(seed)
         self._now: dict[str, str] = {}
         computes = site.cloud.computes
         computes.hypervisor = self._hypervisor
@@ -67,7 +68,7 @@ class HostFates:
             self._wait()
 
     def _wait(self) -> None:
-        self._scheduler.call_later(self._random.expovariate(1.0 / _MEAN_PAUSE), self._strike)
+        self._scheduler.call_later(self._random.expovariate(1.0 / self._mean_pause), self._strike)
 
     def _strike(self) -> None:
         if self._scheduler.now >= self._calm:

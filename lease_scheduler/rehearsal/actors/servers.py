@@ -9,7 +9,7 @@ from typing import Any
 from novaclient.exceptions import ClientException
 
 from lease_scheduler.cloud.nova.api import names
-from lease_scheduler.rehearsal.actors.bookings import Desk, Verb, instant
+from lease_scheduler.rehearsal.actors.bookings import Desk, Verb, book, instant
 from lease_scheduler.rehearsal.site import FLAVORS, IMAGE, SPOT
 
 #: Number of leases at which a tenant looks to find an active one.
@@ -61,6 +61,11 @@ def _boot_into(desk: Desk, lease_id: str, lease: Mapping[str, Any], count: int =
         boot(desk, "small", lease_id, count=count, lease=lease_id)
     else:
         boot(desk, names.flavor_id(lease_id, 0), lease_id, count=count)
+
+
+def _book_servers(desk: Desk) -> None:
+    """Ask for a lease whose servers the service boots."""
+    book(desk, desk.terms() | {"servers": [{"name": "managed", "image_id": IMAGE, "networks": "none"}]})
 
 
 def _boot_late(desk: Desk) -> None:
@@ -208,6 +213,7 @@ def _nag(desk: Desk) -> None:
 #: Name -> verb, with the weight by which tenants choose it.
 SERVERS: Mapping[str, tuple[Verb, float]] = {
     "boot": (_boot_in_lease, 8.0),
+    "book-servers": (_book_servers, 3.0),
     "boot-late": (_boot_late, 1.0),
     "boot-at-any-time": (_boot_at_any_time, 1.0),
     "boot-too-many": (_boot_too_many, 0.5),

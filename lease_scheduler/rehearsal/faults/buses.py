@@ -8,7 +8,7 @@ from lease_scheduler.rehearsal.faults.partition import half
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.broker import BrokerFaults, BusMessage
 from lease_scheduler.rehearsal.runtime.processes import Process
-from lease_scheduler.rehearsal.swarm import stream
+from lease_scheduler.rehearsal.swarm import pace, stream
 
 #: Probability in bad weather.
 _LOST, _LATE, _TWICE, _HINT_LOST = 0.2, 0.3, 0.2, 0.5
@@ -16,7 +16,7 @@ _LOST, _LATE, _TWICE, _HINT_LOST = 0.2, 0.3, 0.2, 0.5
 #: Seconds: mean of an exponential distribution.
 _DELAY = 5.0
 
-#: Seconds between two starts of the broker: mean of an exponential distribution.
+#: Seconds between two starts of the broker at most: mean of an exponential distribution.
 _BETWEEN_RESTARTS = 3_000.0
 
 #: Sender of Nova's notifications.
@@ -123,7 +123,7 @@ class RestartingBroker(BrokerFaults):
         self._wait()
 
     def _wait(self) -> None:
-        seconds = self._random.expovariate(1.0 / _BETWEEN_RESTARTS)
+        seconds = self._random.expovariate(1.0 / (_BETWEEN_RESTARTS * pace(self._setting.seed)))
         self._setting.world.scheduler.call_later(seconds, self._restart)
 
     def _restart(self) -> None:

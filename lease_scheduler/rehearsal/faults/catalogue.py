@@ -14,6 +14,7 @@ _DATABASES = (
     databases.FullDatabase,
     databases.AbsentDatabase,
     databases.SlowDatabase,
+    databases.FrozenEngines,
     databases.HalfReachedDatabase,
 )
 _BUSES = (

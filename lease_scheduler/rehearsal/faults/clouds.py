@@ -10,14 +10,14 @@ from lease_scheduler.rehearsal.cloud.http import Answer, Request
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.processes import Process
 from lease_scheduler.rehearsal.site import RequestFaults
-from lease_scheduler.rehearsal.swarm import stream
+from lease_scheduler.rehearsal.swarm import pace, stream
 
 #: Probability that a request fails in bad weather.
 _FAILS = 0.2
 
 _STATUSES = (500, 502, 503, 504)
 
-#: Seconds between two losses of all tokens: mean of an exponential distribution.
+#: Seconds between two losses of all tokens at most: mean of an exponential distribution.
 _BETWEEN_EXPIRIES = 3_000.0
 
 #: Seconds after which clients give up.
@@ -122,7 +122,7 @@ class ExpiringTokens(RequestFaults):
         self._wait()
 
     def _wait(self) -> None:
-        seconds = self._random.expovariate(1.0 / _BETWEEN_EXPIRIES)
+        seconds = self._random.expovariate(1.0 / (_BETWEEN_EXPIRIES * pace(self._setting.seed)))
         self._setting.world.scheduler.call_later(seconds, self._expire)
 
     def _expire(self) -> None:

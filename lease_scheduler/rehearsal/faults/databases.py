@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from lease_scheduler.rehearsal.faults.partition import half
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.database import (
+    BEGIN,
     COMMIT,
     ConnectionLostError,
     DatabaseFaults,
@@ -23,6 +24,9 @@ _WRITES = ("INSERT", "UPDATE", "DELETE")
 
 #: Probability that a statement fails, that a commit does, and that a full database takes no write, in bad weather.
 _STATEMENT_FAILS, _COMMIT_FAILS, _WRITE_FAILS = 0.01, 0.2, 0.5
+
+#: Probability that an engine stands still before a transaction in bad weather, and the seconds of that: least, most.
+_FREEZES, _FROZEN = 0.1, (1.0, 60.0)
 
 #: Seconds by which statements are late: mean of an exponential distribution.
 _DELAY = 0.5
@@ -114,6 +118,25 @@ class SlowDatabase(DatabaseFaults):
         """See ``DatabaseFaults``."""
         if moment is Moment.BEFORE and self._world.scheduler.current is not None and self._weather.is_bad():
             self._world.scheduler.sleep(self._weather.random.expovariate(1.0 / _DELAY))
+
+
+class FrozenEngines(DatabaseFaults):
+    """An engine stands still before a transaction, until another one leads. It does not know how late it is then."""
+
+    name = "frozen"
+
+    def __init__(self, setting: Setting) -> None:
+        self._weather, self._story = setting.weather(self.name), setting.story
+        self._disturbances, self._scheduler = setting.disturbances, setting.world.scheduler
+
+    def strike(self, process: Process, statement: str, moment: Moment) -> None:
+        """See ``DatabaseFaults``."""
+        is_planned = statement == BEGIN and moment is Moment.BEFORE and process.label.startswith("engine")
+        if is_planned and self._scheduler.current is not None and self._weather.strikes(_FREEZES):
+            seconds = self._weather.random.uniform(*_FROZEN)
+            self._story.tell(process.label, f"stands still for {seconds:.1f} s")
+            self._disturbances.add(self.name, self._scheduler.now + seconds)
+            process.freeze(seconds)
 
 
 class HalfReachedDatabase(DatabaseFaults):

@@ -5,15 +5,17 @@ from __future__ import annotations
 from lease_scheduler.rehearsal.faults.setting import Setting
 from lease_scheduler.rehearsal.runtime.processes import HostClock, Process
 from lease_scheduler.rehearsal.runtime.scheduler import GreenThread
-from lease_scheduler.rehearsal.swarm import stream
+from lease_scheduler.rehearsal.swarm import pace, stream
 
-#: Seconds between two kills, and until a supervisor starts the program again: means of exponential distributions.
+#: Seconds between two kills at most, and until a supervisor starts the program again: means of exponential
+#: distributions.
 _BETWEEN_KILLS, _UNTIL_RESTART = 2_400.0, 15.0
 
 #: Largest number of switches of the victim that pass before it is killed.
 _SWITCHES = 2_000
 
-#: Seconds between two jumps of a clock: mean of an exponential distribution; and by how many seconds it jumps at most.
+#: Seconds between two jumps of a clock at most: mean of an exponential distribution; and by how many seconds it jumps
+#: at most.
 _BETWEEN_JUMPS, _JUMP = 5_000.0, 90.0
 
 
@@ -30,7 +32,7 @@ class KilledProcesses:
         self._wait()
 
     def _wait(self) -> None:
-        seconds = self._random.expovariate(1.0 / _BETWEEN_KILLS)
+        seconds = self._random.expovariate(1.0 / (_BETWEEN_KILLS * pace(self._setting.seed)))
         self._setting.world.scheduler.call_later(seconds, self._choose)
 
     def _choose(self) -> None:
@@ -69,7 +71,7 @@ class JumpingClocks:
         self._wait()
 
     def _wait(self) -> None:
-        seconds = self._random.expovariate(1.0 / _BETWEEN_JUMPS)
+        seconds = self._random.expovariate(1.0 / (_BETWEEN_JUMPS * pace(self._setting.seed)))
         self._setting.world.scheduler.call_later(seconds, self._jump)
 
     def _jump(self) -> None:

@@ -6,9 +6,9 @@ from random import Random
 
 from lease_scheduler.rehearsal.disturbances import Disturbances
 from lease_scheduler.rehearsal.runtime.scheduler import Scheduler
-from lease_scheduler.rehearsal.swarm import stream
+from lease_scheduler.rehearsal.swarm import pace, stream
 
-#: Seconds between two spells, and of a spell: means of exponential distributions.
+#: Seconds between two spells at most, and of a spell: means of exponential distributions.
 _BETWEEN, _SPELL = 3_000.0, 120.0
 
 
@@ -35,7 +35,8 @@ class Weather:
         self._purpose, self._scheduler, self._calm, self._spell = purpose, scheduler, calm, spell
         self._disturbances = disturbances
         self._noted = -1.0
-        self._start = self.random.expovariate(1.0 / _BETWEEN)
+        self._between = _BETWEEN * pace(seed)
+        self._start = self.random.expovariate(1.0 / self._between)
         self._end = self._start + self.random.expovariate(1.0 / spell)
 
     def is_bad(self) -> bool:
@@ -44,7 +45,7 @@ class Weather:
         if now >= self._calm:
             return False
         while now >= self._end:
-            self._start = self._end + self.random.expovariate(1.0 / _BETWEEN)
+            self._start = self._end + self.random.expovariate(1.0 / self._between)
             self._end = self._start + self.random.expovariate(1.0 / self._spell)
         if now < self._start:
             return False

@@ -74,7 +74,7 @@ def unfiltered(facts: Facts) -> Iterator[Violation]:
     """Find ordinary servers without a lease that came to hosts of the pool. They keep off the pool."""
     for server in () if facts.cloud is None else facts.cloud.servers:
         pool = facts.cloud.pool.get(server.host or "") if facts.cloud is not None else None
-        is_ordinary = server.lease_id is None and not server.is_preemptible
+        is_ordinary = server.lease_id is None and not (server.is_preemptible or server.is_resized)
         if pool is not None and is_ordinary and server.since - pool > _BLUR:
             what = f"server {server.server_id} ({server.state}) of {server.project} came to {server.host}"
             yield Violation("ordinary servers keep off the pool", what)

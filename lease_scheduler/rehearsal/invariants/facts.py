@@ -34,6 +34,7 @@ class LeaseFact:
     :ivar is_exclusive: whether it has whole hosts
     :ivar offered_until: end of an offer that nobody has accepted
     :ivar started: when it has run first
+    :ivar trust_id: Keystone's trust of its project in the service; None if it needs none
     """
 
     lease_id: str
@@ -51,6 +52,7 @@ class LeaseFact:
     submitted: int = 0
     started: int | None = None
     duration: int = 0
+    trust_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,10 @@ class HostFact:
 
 @dataclass(frozen=True)
 class OperationFact:
-    """An operation that is not completed."""
+    """An operation that is not completed.
+
+    :ivar due: when it should be over by the plan; 0 if it is due at once
+    """
 
     lease_id: str
     kind: str
@@ -110,6 +115,7 @@ class ServerFact:
     :ivar runs: whether it uses its host, and is not switched off there
     :ivar is_preemptible: whether its flavor says that it gives way to leases
     :ivar since: when it was first seen on its host
+    :ivar is_resized: whether it is being resized; Nova gives it the new flavor only when it is on its new host
     """
 
     server_id: str
@@ -120,6 +126,7 @@ class ServerFact:
     runs: bool = True
     is_preemptible: bool = False
     since: float = 0.0
+    is_resized: bool = False
 
 
 @dataclass(frozen=True)

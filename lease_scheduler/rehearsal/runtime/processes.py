@@ -50,6 +50,7 @@ class Process:
     :param clock: clocks of the host; None for true ones
     :ivar pid: number that no other process of the world has
     :ivar label: name that no other process of the world has
+    :ivar frozen_until: true seconds since the world began before which none of its threads goes on
     :ivar is_alive: whether it has not been killed. Servers of the world refuse what comes from a dead process
     :ivar threads: its live threads, as keys
     :ivar on_death: called when it is killed, in this order. The servers that it is connected to learn of its end so
@@ -61,6 +62,7 @@ class Process:
         self.pid = next(scheduler.pids)
         self.label = f"{name}.{self.pid}"
         self.is_alive = True
+        self.frozen_until = 0.0
         self.threads: dict[GreenThread, None] = {}
         self.on_death: list[Callable[[], None]] = []
         self._scheduler = scheduler
@@ -84,6 +86,16 @@ class Process:
     def wall(self) -> float:
         """Return the seconds since the epoch, by the host's clock."""
         return self.clock.wall(self._scheduler.now)
+
+    def freeze(self, seconds: float) -> None:
+        """Let none of its threads go on for some seconds, as SIGSTOP does, or a host that moves its virtual machine.
+
+        If a thread of the process itself calls this, the call returns after that time.
+        """
+        self.frozen_until = self._scheduler.now + seconds
+        current = self._scheduler.current
+        if current is not None and current.process is self:
+            self._scheduler.pause()
 
     def kill(self) -> None:
         """End the process at once, as SIGKILL does: no ``finally`` block runs while the world does.

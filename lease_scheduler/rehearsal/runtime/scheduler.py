@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
@@ -22,6 +23,9 @@ _ENDLESS = 1_000_000
 
 #: Switches between two collections of cyclic garbage. They must not depend on what else is in the memory.
 _BETWEEN_COLLECTIONS = 20_000
+
+#: Seconds of a pause: mean of an exponential distribution.
+_PAUSE = 0.05
 
 #: Number of times that a thread is told to end when its world is closed. Each may be swallowed by an ``except``.
 _ATTEMPTS_TO_END = 50
@@ -85,7 +89,7 @@ class Scheduler:
     Time passes only while all threads wait: then it jumps to the next instant at which one of them goes on.
 
     :param seed: at least 0
-    :param pauses: probability that a thread pauses when it takes a lock of the service
+    :param pauses: probability that a thread pauses when it takes a lock of the service, or reads a clock there
     :ivar now: true seconds since the world began
     :ivar current: the thread that runs, or None
     :ivar services: simulated servers by address, for the drivers that connect to them
@@ -127,9 +131,9 @@ class Scheduler:
             self._switch()
 
     def pause_by_chance(self) -> None:
-        """Let other threads run, with the probability that the world was made with."""
-        if self._pauses and self.random.random() < self._pauses:
-            self.pause()
+        """Let other threads run for a moment, with the probability that the world was made with."""
+        if self._pauses and self.current is not None and self.random.random() < self._pauses:
+            self.sleep(self.random.expovariate(1.0 / _PAUSE))
 
     def park(self, seconds: float | None = None) -> bool:
         """Wait until the calling thread is woken. Return False if the time was over first.
@@ -223,6 +227,9 @@ class Scheduler:
             if self.on_switch is not None and thread.is_alive:
                 self.on_switch(thread)
             if not thread.is_alive:
+                continue
+            if thread.process.frozen_until > self.now:
+                self.call_later(thread.process.frozen_until - self.now, partial(ready.append, thread))
                 continue
             self.switches += 1
             if self.switches > last:

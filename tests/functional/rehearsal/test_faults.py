@@ -64,4 +64,8 @@ def test_an_outbox_that_forgets_what_it_has_not_sent_is_found(
     outcome = _run(patches, image, 1)
     assert outcome.violation is not None
     assert outcome.violation.invariant == "every transition is told"
-    assert any(outcome.violation.subject in each.subject for each in outcome.story if each.subject)
+    lease_id = outcome.violation.subject
+    about = [each.what for each in outcome.story if each.subject == lease_id]
+    assert any(each.startswith("has ") for each in about)
+    assert any(each.startswith(f"{lease_id} goes from active to ") for each in about)
+    assert list(outcome.story) == sorted(outcome.story, key=lambda each: each.instant)

@@ -282,6 +282,51 @@ def test_a_reservation_moves_to_other_hosts_and_preempts_there(make_world: MakeW
     assert [_kept(world, i)[:2] for i in "12"] == [(LeaseState.DONE, 5000)] * 2
 
 
+# Another host is free, but its servers have to leave it first, which takes up to the preparation time.
+@pytest.mark.parametrize(
+    ("stop_seconds", "preparation_time", "started", "is_moved"),
+    [
+        (10, 60, 1010, False),
+        (30, 60, 1030, False),
+        # It gets 10, 10 and 20 s more. A further 40 s would cost more than a move.
+        (45, 60, 1040, True),
+        (1_000, 60, 1040, True),
+        (10, 8, 1001, True),
+        (10, 0, 1001, True),
+    ],
+)
+def test_a_reservation_waits_for_its_hosts_if_that_costs_less_than_moving(
+    make_world: MakeWorld, stop_seconds: int, preparation_time: int, started: int, is_moved: bool
+) -> None:
+    """The lease before it ends at 1000 and takes some seconds to leave; the reservation begins 1 s later."""
+    world = make_world(
+        request("1", RESERVATION, start=0, duration=1000),
+        request("2", RESERVATION, start=1001, duration=500),
+        hosts=2,
+        cloud=CloudBehaviour(measured={OperationKind.STOP: (stop_seconds,)}),
+        engine={"preparation_time": preparation_time},
+    )
+    before = world.until(900)["2"].holdings[0].assignment
+    assert before == world["1"].holdings[0].assignment
+    world.until(1050)
+    assert world["2"].started == started
+    assert (world["2"].holdings[0].assignment != before) == is_moved
+    assert world.counters["moved_reservations"] == is_moved
+    assert _kept(world.end(), "2") == (LeaseState.DONE, 1501 - started, 1501 + stop_seconds)
+
+
+def test_a_reservation_that_would_be_over_by_then_moves_at_once(make_world: MakeWorld) -> None:
+    world = make_world(
+        request("1", RESERVATION, start=0, duration=1000),
+        request("2", RESERVATION, start=1001, duration=8),
+        hosts=2,
+        cloud=CloudBehaviour(measured={OperationKind.STOP: (30,)}),
+        engine={"preparation_time": 60},
+    ).until(1001)
+    assert world["2"].started == 1001
+    assert world.counters["moved_reservations"] == 1
+
+
 def test_a_late_resumption_is_made_up_for(make_world: MakeWorld) -> None:
     """32 s are planned and 64 s taken."""
     world = make_world(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from lease_scheduler.rehearsal.faults.catalogue import NAMES, names_for
-from lease_scheduler.rehearsal.swarm import chosen, stream
+from lease_scheduler.rehearsal.swarm import chosen, pace, stream
 
 _LETTERS = tuple("abcdefgh")
 
@@ -25,3 +25,10 @@ def test_each_name_is_chosen_by_some_seeds_and_left_out_by_others() -> None:
 
 def test_the_names_of_faults_are_unique() -> None:
     assert len(set(NAMES)) == len(NAMES)
+
+
+def test_a_seed_makes_faults_as_rare_as_in_a_long_world_or_denser() -> None:
+    found = [pace(seed) for seed in range(50)]
+    assert min(found) < 0.2
+    assert max(found) == 1.0
+    assert [pace(seed) for seed in range(50)] == found

@@ -36,6 +36,10 @@ _COPYING = frozenset(
 #: Real seconds after the last check of a server at which it is forgotten.
 _FORGOTTEN_AFTER = 600.0
 
+#: Real seconds by which the clock of Nova may differ from ours. A server is seen busy for at least this time before its
+#: command counts as lost.
+_CLOCK_DIFFERENCE = 10.0
+
 
 @dataclass(frozen=True)
 class LostOptions:
@@ -128,8 +132,10 @@ class LostCommands:
             self._busy = {key: busy for key, busy in self._busy.items() if now - busy.seen < _FORGOTTEN_AFTER}
             busy = self._busy.get(server.id)
             if busy is None or busy.what != what:
-                lost_at = now + self._options.lost_after
-                busy = self._busy[server.id] = _Busy(what, now, now, lost_at)
+                # Nova says since when, so that an engine that has just started does not begin to count.
+                since, lost_after = now - max(0.0, of.idle_time(server)), self._options.lost_after
+                lost_at = max(since + lost_after, now + min(_CLOCK_DIFFERENCE, lost_after))
+                busy = self._busy[server.id] = _Busy(what, since, now, lost_at)
             busy.seen = now
             if now < busy.next_question:
                 return None

@@ -33,6 +33,9 @@ _NUMBER = "lease-vm:"
 #: Prefixes of tasks after which a server has released its host.
 _GOING = ("shelving", "deleting", "soft-deleting")
 
+#: Prefix of the tasks of a server that is shelved and has been switched off.
+_COPIED = "shelving_"
+
 #: Prefixes of tasks that make an image of a server. Nova lets a project begin one even if the server is locked.
 _IMAGING = ("image_snapshot", "image_pending_upload", "image_uploading", "image_backup")
 
@@ -79,6 +82,11 @@ def is_going(server: Any) -> bool:
     return (task(server) or "").startswith(_GOING)
 
 
+def is_copied_away(server: Any) -> bool:
+    """Return whether a server that is being shelved is switched off, so that only its disk still uses its host."""
+    return (task(server) or "").startswith(_COPIED)
+
+
 def is_busy(server: Any) -> bool:
     """Return whether Nova is doing something with a server. While it is being scheduled, it may have no task."""
     return task(server) is not None or server.status == BUILD
@@ -110,6 +118,11 @@ def fault(server: Any) -> str:
 def age(server: Any) -> float:
     """Return the seconds since a server was created."""
     return (datetime.now(UTC) - datetime.fromisoformat(server.created)).total_seconds()
+
+
+def idle_time(server: Any) -> float:
+    """Return the seconds since Nova has last changed a server, by the clocks of Nova and of this machine."""
+    return (datetime.now(UTC) - datetime.fromisoformat(server.updated)).total_seconds()
 
 
 def made_for(server: Any) -> str | None:

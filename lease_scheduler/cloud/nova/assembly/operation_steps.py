@@ -56,7 +56,7 @@ def operation_steps(clock: WaitingClock, common: Common, vacating: Vacating, sav
         },
         others={
             "aggregate": SetAggregates(aggregates, reservations, ends, holding, members),
-            "join": JoinAggregates(aggregates, reservations, ends, members),
+            "join": JoinAggregates(aggregates, reservations, ends, members, vacancy),
             "vacate": Vacate(clock, nodes, reservations, preemption, vacancy, members),
             "enter": Enter(reservations),
             "hold": Hold(clock, holding),

@@ -107,6 +107,8 @@ class Strangers:
             if lease is None or server.status in _GONE or server.id in self._apart or _belongs(server, lease):
                 continue
             self._present.add(server.id)
+            if of.is_copied_away(server):
+                continue
             is_known = (server.id, lease.lease_id) in self._told
             # A stranger that was busy when it was first seen could not be sent away, so it is reported again later.
             if is_known and of.is_busy(server):

@@ -57,20 +57,29 @@ class JoinAggregates:
     """Step that adds the hosts of the plan to the aggregates."""
 
     def __init__(
-        self, lease_aggregates: LeaseAggregates, reservations: Reservations, ends: Ends, members: Members
+        self,
+        lease_aggregates: LeaseAggregates,
+        reservations: Reservations,
+        ends: Ends,
+        members: Members,
+        vacancy: Vacancy,
     ) -> None:
         self._lease_aggregates = lease_aggregates
         self._reservations = reservations
         self._ends = ends
         self._members = members
+        self._vacancy = vacancy
 
     def perform(self, order: Order, /) -> bool:
         """See ``Step.perform``."""
         known = self._lease_aggregates.known(order.lease_id)
         planned = self._members.planned_by_use(order)
+        has_more = bool(planned[True] - (frozenset() if known is None else known.exclusive))
         if known is not None:
             planned = {True: planned[True] | known.exclusive, False: planned[False] | known.shared}
         self._lease_aggregates.write(order, planned, known)
+        if has_more:
+            self._vacancy.note(order.lease_id)
         self._reservations.describe(order, exactly=False, is_new=known is None)
         self._ends.write(order.lease_id, _reservations(order))
         return True
@@ -114,7 +123,10 @@ class Vacate:
         if not hosts:
             return True
         late = self._clock.now() - order.operation.due
-        self._vacancy.note(order.lease_id)
+        # A lease that runs has servers there.
+        own = order.document.project_id if order.operation.kind is OperationKind.ADJUST else None
+        if own is None:
+            self._vacancy.note(order.lease_id)
         try:
             if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
                 return False
@@ -122,8 +134,6 @@ class Vacate:
             if error.host is None:
                 raise
             raise HostsOccupiedError({error.host: [str(error)]}) from error
-        # A lease that runs has servers there.
-        own = order.document.project_id if order.operation.kind is OperationKind.ADJUST else None
         leaving, apart = self._members.leaving(order.lease_id), self._members.apart_from(order.lease_id)
         vacated, occupied = [], {}
         # Each call handles all hosts, because one after the other would take much longer.
@@ -135,12 +145,14 @@ class Vacate:
                 occupied.update(error.servers)
         if occupied:
             raise HostsOccupiedError(occupied)
-        if own is not None or not all(vacated):
-            # While the lease runs, its own servers may be on their way to its hosts at any time.
-            return all(vacated)
+        if not all(vacated):
+            return False
+        if not self._vacancy.is_noted(order.lease_id):
+            # A lease that runs has got no host since the last time.
+            return True
         providers = {host: self._nodes.node(host).provider_id for host in sorted(hosts)}
         gives_up = self._preemption.is_patience_over(late)
-        return self._vacancy.is_certain(order.lease_id, providers, gives_up=gives_up)
+        return self._vacancy.is_certain(order.lease_id, providers, gives_up=gives_up, own=own)
 
     def _shelve(self, servers: Collection[Any], late: int) -> bool:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)

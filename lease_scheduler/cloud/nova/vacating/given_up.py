@@ -1,8 +1,11 @@
-"""Claims in Placement that stopped servers release because Nova does not shelve them.
+"""Claims in Placement that servers release before they have left their host.
 
 In Nova, a server keeps what it has in Placement as long as it is on its host. Nova does not shelve servers with a
 virtual TPM, for example, or if the image store does not take the image. Such a server is stopped, which leaves its disk
 where it is, and what it has in Placement is released. It claims the same again before it is started.
+
+A server that is being shelved is switched off while its disk is copied, which may take long. A lease does not wait for
+that: what the server has is released when the lease should have its host.
 """
 
 from __future__ import annotations
@@ -28,15 +31,16 @@ class GivenUpRoom:
         self._locks = locks
 
     def is_given_up(self, server: Any) -> bool:
-        """Return whether a server is stopped and has released its claims.
+        """Return whether a server is stopped, or switched off to be shelved, and has released its claims.
 
         Its project could have locked it with such a reason, but cannot release its claims.
         """
         said = self._locks.reason(server)
-        return server.status in of.ASIDE and said is not None and bool(said.claims) and not self._held(server)
+        is_off = server.status in of.ASIDE or of.is_copied_away(server)
+        return is_off and said is not None and bool(said.claims) and not self._held(server)
 
     def give_up(self, server: Any) -> None:
-        """Release the claims of a stopped server. Repeated calls change nothing.
+        """Release the claims of a server that is switched off. Repeated calls change nothing.
 
         :raises StepFailedError: it has claims on nested providers, and would keep its devices
         """
@@ -46,7 +50,10 @@ class GivenUpRoom:
         if len(held) > 1:
             raise StepFailedError(f"server {server.id} cannot be shelved and has devices", of.host(server))
         (amounts,) = held.values()
-        LOG.warning("server %s cannot be shelved: it is stopped, and gives up its room", server.id)
+        if of.is_copied_away(server):
+            LOG.info("server %s gives up its room while its disk is copied", server.id)
+        else:
+            LOG.warning("server %s cannot be shelved: it is stopped, and gives up its room", server.id)
         # In this order, so that what was released is always known.
         self._locks.lock(server, amounts)
         self._placement.release(server.id)

@@ -149,7 +149,7 @@ class Guests:
                     of.command(self._nova.servers.unshelve, server)
         for server in stopped.values():
             service = of.service(server)
-            if service is None or self._is_taken(service) or not self._is_due(server.id, now):
+            if of.is_busy(server) or service is None or self._is_taken(service) or not self._is_due(server.id, now):
                 continue
             if self._given_up.take_back(server):
                 of.command(self._nova.servers.start, server)

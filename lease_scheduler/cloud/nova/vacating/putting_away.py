@@ -3,7 +3,7 @@
 Each call checks the present state, and does the next step. A server is locked first, so that its project can neither
 delay it nor bring it back. Nothing that a project can do to its server makes it stay: it is brought out of states in
 which Nova does not take the command, and if Nova refuses to shelve it, it is stopped and releases what it has in
-Placement.
+Placement. If its disk is still being copied when it should be away, it releases that, too.
 """
 
 from __future__ import annotations
@@ -102,6 +102,10 @@ class PuttingAway:
             self._throttle.end(server.id)
             self._release(server.id)
             return True
+        if self._may_leave_its_disk(server, late, must_leave=must_leave):
+            if not self._given_up.is_given_up(server):
+                self._given_up.give_up(server)
+            return True
         if not of.makes_image(server):
             self._lost.repair(server)
             return False
@@ -116,6 +120,15 @@ class PuttingAway:
             self._throttle.end(server.id)
             self._command(server, mode, late)
         return False
+
+    def _may_leave_its_disk(self, server: Any, late: int, *, must_leave: bool) -> bool:
+        """Return whether a server that is being shelved counts as away although its disk is still copied.
+
+        It is switched off, and it is time. Servers of leases claim nothing that others could use meanwhile, and those
+        with devices keep these until they have left.
+        """
+        is_due = late > 0 and self._options.escalation is not Escalation.NONE and not must_leave
+        return is_due and of.is_copied_away(server) and not (of.claims_nothing(server) or of.claims_devices(server))
 
     def _goes(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> bool:
         self._throttle.end(server.id)

@@ -61,6 +61,11 @@ class Vacancy:
             recent = {key: value for key, value in self._heard_at.items() if now - value[1] < _FORGOTTEN_AFTER}
             self._heard_at = {**recent, lease_id: (heard_at, now)}
 
+    def is_noted(self, lease_id: str) -> bool:
+        """Return whether a lease was noted, and it is not certain yet that no servers of others can arrive."""
+        with self._lock:
+            return lease_id in self._heard_at
+
     def is_heard(self, lease_id: str) -> bool:
         """Return whether nova-scheduler knows the aggregate of a lease. Note the lease if it was not noted before."""
         self.note(lease_id)
@@ -68,19 +73,22 @@ class Vacancy:
             heard_at, _ = self._heard_at[lease_id]
         return self._clock() >= heard_at
 
-    def is_certain(self, lease_id: str, providers: Mapping[str, str], *, gives_up: bool) -> bool:
+    def is_certain(
+        self, lease_id: str, providers: Mapping[str, str], *, gives_up: bool, own: str | None = None
+    ) -> bool:
         """Return whether no servers of others can arrive on the hosts of a lease any more.
 
         :param lease_id: id of a lease that was noted
         :param providers: name of each vacated host of the lease -> id of its resource provider
         :param gives_up: whether to stop waiting for servers on their way, as a resize may take forever
+        :param own: project whose servers may arrive because the lease runs; None before it runs
         :raises HostsOccupiedError: ``gives_up`` is true, and there are such servers
         """
         with self._lock:
             heard_at, _ = self._heard_at.get(lease_id, (math.inf, 0.0))
         if self._clock() < heard_at:
             return False
-        expected = {host: self._expected(provider_id, lease_id) for host, provider_id in providers.items()}
+        expected = {host: self._expected(provider_id, lease_id, own) for host, provider_id in providers.items()}
         expected = {host: servers for host, servers in expected.items() if servers}
         if expected and gives_up:
             raise HostsOccupiedError(expected)
@@ -107,14 +115,15 @@ class Vacancy:
         """Return whether there are preemptible flavors, whose servers may be on their way to hosts of the pool."""
         return any(of.flavor_gives_way(each) for each in all_flavors(self._nova))
 
-    def _expected(self, provider_id: str, lease_id: str) -> list[str]:
-        """Return the servers that do not belong to the lease and are on their way to a host."""
+    def _expected(self, provider_id: str, lease_id: str, own: str | None) -> list[str]:
+        """Return the servers that do not belong to the lease, or to a project, and are on their way to a host."""
         found = []
         for consumer, amounts in self._placement.consumers_on(provider_id).items():
             if is_slot_only(amounts):
                 continue
             # If the consumer belongs to a lease or is left over, there is no such server.
             for server in self._listed(uuid=consumer):
-                if lease_id not in of.leases(server) and of.is_busy(server):
+                is_own = own is not None and server.tenant_id == own
+                if lease_id not in of.leases(server) and of.is_busy(server) and not is_own:
                     found.append(str(server.id))
         return found

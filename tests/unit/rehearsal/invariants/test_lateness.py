@@ -53,6 +53,17 @@ def test_only_a_disturbance_before_the_start_explains_that_it_is_late() -> None:
     assert list(lateness.late_starts(_facts(late, _START + 500, Disturbance("rain", _START + 101, _START + 200))))
 
 
+@pytest.mark.parametrize(("what", "seconds"), [("rain", 123), ("database-away", 8), ("broker-away", 8)])
+def test_what_became_due_during_a_fault_is_done_soon_after_it(what: str, seconds: int) -> None:
+    fault = Disturbance(what, _START - 50, _START + 30)
+    in_time, late = (_lease(started=_START + 30 + each) for each in (seconds, seconds + 1))
+    assert not list(lateness.late_starts(_facts(in_time, _START + 500, fault)))
+    assert list(lateness.late_starts(_facts(late, _START + 500, fault)))
+    # Others that go on at the same time take their time.
+    rain = Disturbance("rain", _START, _START + 30)
+    assert not list(lateness.late_starts(_facts(in_time, _START + 500, fault, rain)))
+
+
 def test_what_happens_on_another_host_explains_only_leases_that_moved() -> None:
     late, elsewhere = _lease(started=_START + 100), Disturbance("down", _START - 50, _START + 90, "compute-2")
     assert list(lateness.late_starts(_facts(late, _START + 500, elsewhere)))
@@ -80,10 +91,30 @@ def test_servers_that_had_to_leave_take_time() -> None:
         cloud = CloudFacts(seen={("compute-1", lease_id): seen})
         return list(lateness.late_starts(_facts(_lease(started=_START + seconds), cloud=cloud)))
 
-    assert not found(90, _START - 10.0, "")
-    assert found(91, _START - 10.0, "")
+    assert not found(60, _START - 10.0, "")
+    assert found(61, _START - 10.0, "")
     assert found(4, _START - 130.0, "")
     assert found(4, _START - 10.0, "l")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left_at", "before", "after", "is_late"),
+    [
+        (60, 30, "active", "done", False),
+        (61, 30, "active", "done", True),
+        (60, 30, "suspending", "suspended-pending", False),
+        # It has left before, it has never been there, or it is still there.
+        (4, -1, "active", "done", True),
+        (60, 30, "pending", "rejected", True),
+        (60, 30, "active", "suspending", True),
+    ],
+)
+def test_one_that_follows_a_late_lease_starts_late(
+    seconds: int, left_at: int, before: str, after: str, is_late: bool
+) -> None:
+    history = [TransitionFact("other", _START + left_at, before, after)]
+    facts = _facts(_lease(started=_START + seconds), history=history)
+    assert bool(list(lateness.late_starts(facts))) is is_late
 
 
 def test_the_simulated_cloud_takes_time_to_boot() -> None:

@@ -77,6 +77,12 @@ def test_operations_are_completed_in_time() -> None:
     assert not list(promises.stuck(_facts(operations=[OperationFact("l", "stop", int(_NOW))])))
 
 
+@pytest.mark.parametrize(("seconds", "is_stuck"), [(1, False), (promises.LATE + 1, True)])
+def test_what_is_due_at_once_is_completed_soon_after_the_last_change(seconds: float, is_stuck: bool) -> None:
+    discard, ended = OperationFact("l", "kill", 0), TransitionFact("l", int(_NOW - seconds), "active", "cancelled")
+    assert bool(list(promises.stuck(_facts(operations=[discard], history=[ended])))) is is_stuck
+
+
 def _history(*states: str) -> list[TransitionFact]:
     return [TransitionFact("l", 1, *pair) for pair in zip(states[::2], states[1::2], strict=True)]
 

@@ -95,3 +95,38 @@ def test_a_killed_thread_that_was_about_to_run_does_not(scheduler: Scheduler, st
     victim.kill()
     scheduler.run(1)
     assert did == []
+
+
+def test_a_frozen_process_goes_on_later_and_does_not_know_it(scheduler: Scheduler, start: Start) -> None:
+    woken: list[tuple[str, float]] = []
+
+    def main() -> None:
+        scheduler.sleep(2)
+        woken.append(("sleeper", scheduler.now))
+
+    def freezes() -> None:
+        scheduler.sleep(1)
+        process.freeze(10)
+        woken.append(("itself", scheduler.now))
+
+    process = start(main)
+    process.start(freezes)
+    start(main)
+    scheduler.run(30)
+    assert sorted(woken) == [("itself", 11.0), ("sleeper", 2.0), ("sleeper", 11.0)]
+
+
+def test_a_frozen_process_can_be_killed(scheduler: Scheduler, start: Start) -> None:
+    woken: list[float] = []
+
+    def main() -> None:
+        scheduler.sleep(2)
+        woken.append(scheduler.now)
+
+    process = start(main)
+    scheduler.run(1)
+    process.freeze(5)
+    scheduler.run(2)
+    process.kill()
+    scheduler.run(10)
+    assert woken == []

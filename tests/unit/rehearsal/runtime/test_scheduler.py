@@ -147,6 +147,6 @@ def test_by_chance_threads_run_between_others_that_do_not_wait() -> None:
 
     for name in "ab":
         scheduler.spawn(process, lambda name=name: main(name))  # type: ignore[misc]
-    scheduler.run(1)
+    scheduler.run(60)
     assert order.count("a") == order.count("b") == 20
     assert "".join(order) not in ("a" * 20 + "b" * 20, "b" * 20 + "a" * 20)

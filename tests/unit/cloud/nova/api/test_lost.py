@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,7 +41,11 @@ class Clock:
         return self.now
 
 
-def _server(task: str | None = "shelving", updated: str = "t", host: str | None = "node1") -> SimpleNamespace:
+#: Instants that no clock has reached, so that a server was changed just now.
+_NOW, _LATER = "2100-01-01T00:00:00Z", "2100-01-01T00:00:09Z"
+
+
+def _server(task: str | None = "shelving", updated: str = _NOW, host: str | None = "node1") -> SimpleNamespace:
     found = SimpleNamespace(id="s", updated=updated, status="ACTIVE")
     setattr(found, "OS-EXT-STS:task_state", task)
     setattr(found, "OS-EXT-SRV-ATTR:host", host)
@@ -93,11 +98,30 @@ def test_progress_begins_the_time_anew(clock: Clock) -> None:
     clock.now += 9
     lost.repair(_server("shelving_image_uploading"))
     clock.now += 9
-    lost.repair(_server("shelving_image_uploading", "later"))
+    lost.repair(_server("shelving_image_uploading", _LATER))
     clock.now += 9
-    assert not lost.repair(_server("shelving_image_uploading", "later"))
+    assert not lost.repair(_server("shelving_image_uploading", _LATER))
     clock.now += 1
-    assert lost.repair(_server("shelving_image_uploading", "later"))
+    assert lost.repair(_server("shelving_image_uploading", _LATER))
+
+
+def test_an_engine_that_has_just_started_does_not_begin_to_count(clock: Clock) -> None:
+    """Nova says since when a server is busy. The clocks may differ, so nothing is lost at the first look."""
+    an_hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    lost = LostCommands(FakeNova(), LostOptions(lost_after=60), clock)
+    assert not lost.repair(_server(updated=an_hour_ago))
+    clock.now += 9
+    assert not lost.repair(_server(updated=an_hour_ago))
+    clock.now += 1
+    assert lost.repair(_server(updated=an_hour_ago))
+
+
+def test_work_that_hangs_is_found_by_an_engine_that_has_just_started(clock: Clock) -> None:
+    an_hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    lost = LostCommands(FakeNova(_event(None)), _OPTIONS, clock)
+    assert not lost.repair(_server(updated=an_hour_ago))
+    clock.now += 10
+    assert lost.repair(_server(updated=an_hour_ago))
 
 
 def test_on_no_host(clock: Clock) -> None:
@@ -114,7 +138,7 @@ def test_on_no_host(clock: Clock) -> None:
     clock.now += 1
     assert lost.is_stranded(_server("unshelving", host=None))
     assert nova.asked == 1
-    assert not lost.is_stranded(_server("unshelving", "later", host=None))
+    assert not lost.is_stranded(_server("unshelving", _LATER, host=None))
     assert not lost.is_stranded(_server("unshelving"))
 
 

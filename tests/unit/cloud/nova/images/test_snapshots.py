@@ -51,7 +51,9 @@ class Site:
 
 
 def _server(server_id: str, status: str, task: str | None) -> Any:
-    found = SimpleNamespace(id=server_id, name=server_id, status=status, locked=False, updated="now", tenant_id="p")
+    found = SimpleNamespace(
+        id=server_id, name=server_id, status=status, locked=False, updated="2100-01-01T00:00:00Z", tenant_id="p"
+    )
     setattr(found, "OS-EXT-STS:task_state", task)
     setattr(found, "OS-EXT-SRV-ATTR:host", "host1")
     return found

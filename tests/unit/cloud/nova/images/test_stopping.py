@@ -23,7 +23,7 @@ def _stop(nova: Any, server: Any, late: float) -> Stop:
 
 
 def _server(status: str, task: str | None = None) -> Any:
-    found = SimpleNamespace(id="s", status=status, locked=False, updated="now", tenant_id="biology")
+    found = SimpleNamespace(id="s", status=status, locked=False, updated="2100-01-01T00:00:00Z", tenant_id="biology")
     setattr(found, "OS-EXT-STS:task_state", task)
     setattr(found, "OS-EXT-SRV-ATTR:host", "host1")
     return found

@@ -100,7 +100,7 @@ class LosingNova(FullNova):
         super()._create_one(*words, **options)
         if self.booted <= self._times:
             server = self._present[0]
-            server.id, server.status, server.updated = f"s{self.booted}", "BUILD", "then"
+            server.id, server.status, server.updated = f"s{self.booted}", "BUILD", "2100-01-01T00:00:00Z"
             setattr(server, "OS-EXT-STS:task_state", "scheduling")
 
 

@@ -157,6 +157,36 @@ def test_one_that_may_not_be_stopped_fails_the_operation(escalation: Escalation,
         away.put_away([_server(specs=specs)], PreemptionMode.SHELVE, PATIENCE * _LATE + 1)
 
 
+_GUEST = {"lease:preemptible": "true"}
+
+
+@pytest.mark.parametrize(
+    ("task", "late", "specs", "is_away"),
+    [
+        ("shelving_image_uploading", 1, _GUEST, True),
+        ("shelving_image_pending_upload", 1, _GUEST, True),
+        ("shelving_offloading", 1, _GUEST, True),
+        # It still runs.
+        ("shelving", 1, _GUEST, False),
+        # It is not time yet.
+        ("shelving_image_uploading", 0, _GUEST, False),
+        # Its lease holds what it needs, and releases that when it has left.
+        ("shelving_image_uploading", 1, _LEASED, False),
+        ("shelving_image_uploading", 1, {**_GUEST, "resources1:VGPU": "1"}, False),
+    ],
+)
+def test_one_whose_disk_is_copied_gives_up_its_room_when_it_is_time(
+    task: str, late: int, specs: Mapping[str, str], is_away: bool
+) -> None:
+    away, released = _putting_away(FakeNova())
+    assert away.put_away([_server(task=task, specs=specs)], PreemptionMode.SHELVE, late) == is_away
+    assert released == (["s"] if is_away else [])
+    # Not if it has to leave the host, or if operators do not allow it.
+    assert not away.put_away([_server(task=task, specs=specs)], PreemptionMode.SHELVE, late, must_leave=True)
+    strict, _ = _putting_away(FakeNova(), escalation=Escalation.NONE)
+    assert not strict.put_away([_server(task=task, specs=specs)], PreemptionMode.SHELVE, late)
+
+
 def test_an_operation_that_is_late_from_its_beginning_is_tried_all_the_same() -> None:
     nova = FakeNova()
     away, _ = _putting_away(nova, escalation=Escalation.NONE)

@@ -38,17 +38,21 @@ class World:
         assert provider_id == "p"
         return self.consumers
 
-    def add(self, name: str, task: str | None, status: str, lease_id: str | None = None) -> None:
+    def add(
+        self, name: str, task: str | None, status: str, lease_id: str | None = None, project_id: str = "other"
+    ) -> None:
         """Add a server with an allocation in Placement."""
         extra_specs = {} if lease_id is None else {"lease:id": lease_id}
-        server = SimpleNamespace(id=name, tags=[], status=status, flavor={"extra_specs": extra_specs})
+        server = SimpleNamespace(
+            id=name, tags=[], status=status, tenant_id=project_id, flavor={"extra_specs": extra_specs}
+        )
         setattr(server, "OS-EXT-STS:task_state", task)
         self.servers[name] = server
         self.consumers[name] = dict(_CLAIM)
 
-    def is_certain(self, *, gives_up: bool = False) -> bool:
+    def is_certain(self, *, gives_up: bool = False, own: str | None = None) -> bool:
         self.vacancy.note(LEASE)
-        return self.vacancy.is_certain(LEASE, {"node1": "p"}, gives_up=gives_up)
+        return self.vacancy.is_certain(LEASE, {"node1": "p"}, gives_up=gives_up, own=own)
 
 
 def test_nobody_can_come() -> None:
@@ -98,3 +102,14 @@ def test_a_server_that_never_arrives_is_not_waited_for_for_ever() -> None:
     with pytest.raises(HostsOccupiedError) as caught:
         world.is_certain(gives_up=True)
     assert caught.value.servers == {"node1": ("guest",)}
+
+
+def test_servers_of_the_project_may_come_while_its_lease_runs() -> None:
+    world = World(_ORDINARY)
+    world.add("mine", "spawning", "BUILD", project_id="biology")
+    assert not world.is_certain()
+    assert world.vacancy.is_noted(LEASE)
+    assert world.is_certain(own="biology")
+    assert not world.vacancy.is_noted(LEASE)
+    world.add("guest", "spawning", "BUILD")
+    assert not world.is_certain(own="biology")
