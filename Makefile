@@ -19,7 +19,7 @@ TEST_PROCESSES ?= 4
 
 .PHONY: setup run run-sites simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges mutate experiment clean
-.PHONY: lab lab-down servers world openstack collect
+.PHONY: lab lab-down servers world openstack collect kernels
 
 setup: $(STAMP)
 
@@ -66,7 +66,7 @@ simulate: setup
 # The tests come last, so that their count is what one sees in the end; what comes before them needs one processor each.
 test:
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup openstack
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types imports notes check-sample docs benchmark-check servers collect
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types imports notes check-sample docs benchmark-check servers collect kernels
 	@$(MAKE) --no-print-directory unit
 
 lint: setup
@@ -119,6 +119,10 @@ openstack:
 # Python compiles the tests once, and not in four processes at the same time.
 collect: setup
 	@$(BIN)/pytest --quiet --quiet --collect-only >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
+
+# numba compiles the inner loops once, and not in each process that is the first to use them.
+kernels: setup
+	@PYTHONPATH=. $(BIN)/python tests/unit/fractional/kernel_results.py compiled >$(VENV)/kernels.txt
 
 unit: setup
 	$(BIN)/pytest --quiet --numprocesses $(TEST_PROCESSES) --dist worksteal -m 'not slow'

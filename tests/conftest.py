@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.running_order import dealt
 
 pytest_plugins = ["tests.servers.fixtures"]
 
@@ -25,26 +27,48 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the tests that run inside Nova, which compute for minutes, among tests that mostly wait.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage meanwhile: the tests stay, and looking takes a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
-    They go between modules, because a module that is interrupted starts its servers twice. Those of one class, which
-    share a Nova, stay together. The crash tests come first, because one of them takes minutes, and all would wait for
-    it in the end.
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests in an order in which all workers are busy until the end.
+
+    Long are those of folders in which programs and servers are started. Those of a module stay together, because a
+    module that is interrupted starts its servers twice; so do those of a class in Nova, which share a Nova. The crash
+    tests come first, because one of them takes minutes.
     """
-    items.sort(key=lambda item: "crash" not in item.path.parts)
     in_nova = [list(tests) for kind, tests in groupby(items, _class_in_nova) if kind]
     others = [item for item in items if not _class_in_nova(item)]
-    spread: list[pytest.Item] = []
-    passed = 0
-    for _, module in groupby(others, lambda item: item.path):
-        while in_nova and passed * (len(items) - len(others)) >= (len(spread) - passed) * len(others):
-            spread += in_nova.pop(0)
-        tests = list(module)
-        spread += tests
-        passed += len(tests)
-    items[:] = [*spread, *chain.from_iterable(in_nova)]
+    others.sort(key=lambda item: "crash" not in item.path.parts)
+    ordered = _spread(in_nova, [list(tests) for _, tests in groupby(others, lambda item: item.path)])
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    items[:] = dealt(ordered, lambda item: (item.path, _class_in_nova(item)), _is_long, workers)
+
+
+def _spread(in_nova: list[list[pytest.Item]], modules: list[list[pytest.Item]]) -> list[pytest.Item]:
+    """Put the tests in Nova, which compute for minutes, between modules that mostly wait."""
+    long = sum(_is_long(tests[0]) for tests in modules)
+    order: list[pytest.Item] = []
+    placed = passed = 0
+    for tests in modules:
+        order += tests
+        passed += _is_long(tests[0])
+        while placed < len(in_nova) and placed * long < passed * len(in_nova):
+            order += in_nova[placed]
+            placed += 1
+    return [*order, *chain.from_iterable(in_nova[placed:])]
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return not {"functional", "compat"}.isdisjoint(item.path.parts)
 
 
 def _class_in_nova(item: pytest.Item) -> str:

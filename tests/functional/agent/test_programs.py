@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,8 @@ import pytest
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.clouds.nova import ConfiguredNova
 from lease_scheduler.model.errors import InvalidValueError
+from tests.servers.preloaded import run_preloaded
 
-_PROGRAM = Path(sys.executable).parent / "lease-scheduler-agent"
 _BUS = "[DEFAULT]\ntransport_url = rabbit://127.0.0.1:1/\n"
 _SECRET = "[agent]\nsecret = a secret of the site\n"
 
@@ -38,8 +36,7 @@ _SECRET = "[agent]\nsecret = a secret of the site\n"
 def test_the_agent_refuses_in_one_line(tmp_path: Path, lines: str, complaint: str) -> None:
     path = tmp_path / "agent.conf"
     path.write_text(lines)
-    command = [str(_PROGRAM), "--config-file", str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    ended = run_preloaded("lease-scheduler-agent", "--config-file", str(path), folder=tmp_path, limit=120)
     assert (ended.returncode, ended.stderr) == (2, f"lease-scheduler-agent: {complaint}\n")
 
 

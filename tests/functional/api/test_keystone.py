@@ -26,6 +26,7 @@ from tests.functional.commands.programs import run
 from tests.servers.base import OwnProcess, free_port, wait_until
 from tests.servers.keystone import PASSWORD, REGION, Keystone, User
 from tests.servers.mariadb import MariaDB
+from tests.servers.preloaded import run_preloaded
 from tests.servers.rabbitmq import RabbitMQ
 
 Document = dict[str, Any]
@@ -191,8 +192,7 @@ def _openstack(site: Site, user: User, *words: str) -> subprocess.CompletedProce
         "OS_CLIENT_CONFIG_FILE": "/nonexistent",
     }
     ours = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
-    command = [str(_BIN / "openstack"), *words]
-    return subprocess.run(command, env=ours | login, capture_output=True, text=True, timeout=LIMIT, check=False)
+    return run_preloaded("openstack", *words, folder=Path.cwd(), limit=LIMIT, environment=ours | login)
 
 
 @pytest.mark.parametrize("words", [("lease", "list"), ("reservation", "lease", "list")])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,14 +14,14 @@ import requests
 from tests.functional.embedded.conftest import Make
 from tests.functional.embedded.rest import Rest, date, until
 from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.servers.preloaded import run_preloaded
 
-_PROGRAM = str(Path(sys.executable).with_name("lease-scheduler-embedded"))
 _ROOT = Path(__file__).parents[3]
 
 
 def _refused(*options: str) -> str:
     """Return the only line with which the program refuses to start."""
-    ended = subprocess.run([_PROGRAM, *options], capture_output=True, text=True, timeout=60)
+    ended = run_preloaded("lease-scheduler-embedded", *options, folder=Path.cwd(), limit=60)
     assert ended.returncode == 2, ended.stderr
     errors = [line for line in ended.stderr.splitlines() if " INFO " not in line]
     assert len(errors) == 1, ended.stderr
@@ -59,7 +57,6 @@ def test_a_pool_without_hosts_is_filled_by_the_option(make: Make, tmp_path: Path
     assert refused.status_code == 409
     assert "the pool has no hosts" in refused.json()["error_message"]
     assert "--fill-pool" in refused.json()["error_message"]
-    manage = [str(Path(sys.executable).with_name("lease-scheduler-manage")), "pool", "fill"]
     (state,) = tmp_path.rglob("lease-scheduler.sqlite")
     (tmp_path / "manage.conf").write_text(f"[service]\ncloud = simulated\n[database]\nconnection = sqlite:///{state}\n")
     for more, said in (
@@ -67,7 +64,7 @@ def test_a_pool_without_hosts_is_filled_by_the_option(make: Make, tmp_path: Path
         (["--config-dir", str(tmp_path / "none")], "with --config-file"),
     ):
         (tmp_path / "none").mkdir(exist_ok=True)
-        ended = subprocess.run([*manage, *more], capture_output=True, text=True, timeout=60)
+        ended = run_preloaded("lease-scheduler-manage", "pool", "fill", *more, folder=tmp_path, limit=60)
         assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr
         assert "--fill-pool" in ended.stderr
     assert service.interrupt() == 0

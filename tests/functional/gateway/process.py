@@ -18,6 +18,7 @@ import requests
 
 from tests.functional.embedded.rest import HEADERS
 from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.servers.preloaded import run_preloaded
 
 #: Seconds that a program may take.
 SECONDS = 180.0
@@ -68,13 +69,14 @@ class GatewayProcess:
 
     def manage(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run ``lease-scheduler-manage``."""
-        return subprocess.run(
-            [*command_of("manage"), "--config-file", str(self.configuration), *words],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            env=self.environment,
-            check=False,
+        return run_preloaded(
+            "lease-scheduler-manage",
+            "--config-file",
+            str(self.configuration),
+            *words,
+            folder=self.folder,
+            limit=SECONDS,
+            environment=self.environment,
         )
 
     def start(self) -> None:

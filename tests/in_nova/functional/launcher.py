@@ -2,7 +2,8 @@
 
 Loading Nova and starting one takes most of the time of a short test. So this process loads it, forks a process that
 starts the Nova of a class, and that process forks one for each test of the class. There, the test goes on as if it had
-started Nova itself.
+started Nova itself. Before the first fork, a lease lives on a Nova that is thrown away: what it leaves are statements
+that are compiled and modules that are loaded, which each test would otherwise do for itself.
 
 Reads lines of JSON (name of the test, file for its output, seconds that it may take). When a test is over, writes a
 line with its exit status; a negative one is the number of a signal.
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from tests.in_nova.functional.site import NovaSite, let_nova_work
+from tests.in_nova.functional.warming import WarmUp
 
 # isort: split
 # Nova replaces threads by green ones first.
@@ -137,7 +139,15 @@ def _end(result: unittest.TestResult) -> None:
     os._exit(SKIPPED if result.skipped else 0 if result.wasSuccessful() and result.testsRun == 1 else 1)
 
 
+def _warm_up() -> None:
+    """Let Nova do its usual work once; a Nova that cannot is for the tests to report."""
+    WarmUp().run(unittest.TestResult())
+    gc.collect()
+    gc.freeze()
+
+
 def _serve() -> None:
+    is_warm = False
     kind: type[unittest.TestCase] | None = None
     process = 0
     requests: TextIO | None = None
@@ -151,6 +161,9 @@ def _serve() -> None:
         module, name, _ = json.loads(line)["name"].rsplit(".", 2)
         (wanted,) = {type(case) for case in unittest.defaultTestLoader.loadTestsFromName(f"{module}.{name}")}
         assert issubclass(wanted, unittest.TestCase)
+        if issubclass(wanted, NovaSite) and not is_warm:
+            is_warm = True
+            _warm_up()
         if wanted is not kind:
             close()
             kind = wanted
