@@ -118,6 +118,12 @@ class Driver(ABC):
     repair: Repair = NoRepair()
     uninstall: Uninstall = NoUninstall()
 
+    def take_over(self) -> None:  # noqa: B027
+        """Forget what is remembered of the cloud. An engine calls it before it begins to lead.
+
+        Another engine may have led since this process last did, and have changed anything.
+        """
+
     @abstractmethod
     def steps(self, order: AnyOrder) -> tuple[str, ...]:
         """Return the names of the steps of an order, in the order in which they are done."""

@@ -71,6 +71,7 @@ class SiteEngine:
         :param senders: workers that send what was stored; they end last
         """
         plan = self.plan
+        plan.driver.take_over()
         with plan.lock:
             nothing_new = StoreChanges(plan.work.now)
             for intent in plan.work.intents.open_intents():

@@ -96,6 +96,13 @@ class NovaDriver(Driver):
         self.repair = repair
         self.uninstall = NovaUninstall(common.freepool, precaching, repair.left_over)
 
+    def take_over(self) -> None:
+        """See ``Driver.take_over``."""
+        self._common.aggregates.forget()
+        self._common.ends.forget_all()
+        self._common.flavors.forget()
+        self._vacating.vacancy.forget_all()
+
     def steps(self, order: AnyOrder) -> tuple[str, ...]:
         """See ``Driver.steps``."""
         return names_of(order)

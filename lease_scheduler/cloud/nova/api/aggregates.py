@@ -55,6 +55,12 @@ class Aggregates:
             self._recent.put(each.name, each, mark)
         return [_value(each) for each in found]
 
+    def forget(self) -> None:
+        """Forget which aggregates there are, because others may have created and removed some."""
+        with self._lock:
+            self._ids = None
+        self._recent.clear()
+
     def look_again(self, name: str) -> None:
         """Forget the last answer about an aggregate, because others have changed it."""
         self._recent.change(name)

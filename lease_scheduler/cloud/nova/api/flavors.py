@@ -49,6 +49,12 @@ class FlavorCatalogue(Mapping[str, Flavor]):
             self._known = found
             self._read_at.clear()
 
+    def forget(self) -> None:
+        """Forget all flavors, because others may have changed them."""
+        with self._lock:
+            self._known = None
+            self._read_at.clear()
+
     def __getitem__(self, flavor_id: str) -> Flavor:
         known = self._all()
         present = known.get(flavor_id)

@@ -43,14 +43,15 @@ def operation_steps(clock: WaitingClock, common: Common, vacating: Vacating, sav
         OrderFlavors(common.lease_flavors, common.options.pci_aliases, common.options.shares_per_vcpu),
         Slots(common.placement, nodes, vacating.stale_claims),
     )
+    delete_servers = DeleteServers(aggregates, servers, entered, saving, returning, vacancy, members)
     return OperationSteps(
         clearing={
             "close": Close(begin, vacancy),
             "set-apart": SetApart(aggregates, reservations, saving, members),
             "snapshot": Snapshot(aggregates, saving, members),
-            "delete-servers": DeleteServers(aggregates, servers, entered, saving, returning, vacancy, members),
+            "delete-servers": delete_servers,
             "leave": Leave(aggregates, reservations),
-            "release": Release(aggregates, addresses, holding),
+            "release": Release(aggregates, addresses, holding, delete_servers),
             "save": Save(servers, saving),
             "remove": Remove(aggregates, reservations, ends, holding, saving, common.server_groups, clients.end_trust),
         },

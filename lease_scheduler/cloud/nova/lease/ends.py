@@ -64,6 +64,11 @@ class Ends:
         with self._lock:
             self._latest.pop(lease_id, None)
 
+    def forget_all(self) -> None:
+        """Forget all ends, because others may have told later ones."""
+        with self._lock:
+            self._latest.clear()
+
     def _differing(self, ends: Mapping[str, int | None]) -> list[str]:
         said: dict[str, set[str | None]] = {}
         for aggregate in self._aggregates.all():

@@ -77,12 +77,22 @@ class Leave:
 
 
 class Release:
-    """Step that releases the hosts and floating IPs of the lease."""
+    """Step that releases the hosts and floating IPs of the lease.
 
-    def __init__(self, lease_aggregates: LeaseAggregates, addresses: Addresses, holding: Holding) -> None:
+    :param delete_servers: the step before, which is done again if servers still have slots of the lease
+    """
+
+    def __init__(
+        self,
+        lease_aggregates: LeaseAggregates,
+        addresses: Addresses,
+        holding: Holding,
+        delete_servers: DeleteServers,
+    ) -> None:
         self._lease_aggregates = lease_aggregates
         self._addresses = addresses
         self._holding = holding
+        self._delete_servers = delete_servers
 
     def perform(self, order: AnyOrder, /) -> bool:
         """See ``ClearingStep.perform``."""
@@ -94,7 +104,8 @@ class Release:
         in_use = self._holding.leave(known, known.shared)
         is_suspended = isinstance(order, Order) and order.operation.kind is OperationKind.SUSPEND
         if in_use and not is_suspended:
-            # Nova has not yet released the slots of deleted servers.
+            # Nova has not released the slots of deleted servers yet, or a server came after the others were deleted.
+            self._delete_servers.perform(order)
             return False
         self._lease_aggregates.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
         return True

@@ -61,6 +61,12 @@ class Vacancy:
             recent = {key: value for key, value in self._heard_at.items() if now - value[1] < _FORGOTTEN_AFTER}
             self._heard_at = {**recent, lease_id: (heard_at, now)}
 
+    def forget_all(self) -> None:
+        """Forget all leases, because others may have given them other hosts."""
+        with self._lock:
+            self._heard_at.clear()
+            self._ended_at.clear()
+
     def is_noted(self, lease_id: str) -> bool:
         """Return whether a lease was noted, and it is not certain yet that no servers of others can arrive."""
         with self._lock:

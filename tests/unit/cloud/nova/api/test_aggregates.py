@@ -119,3 +119,17 @@ def test_one_that_others_removed_is_found_missing_after_the_first_failure(
     with pytest.raises(NotFound):
         aggregates.set_metadata("pool", {"a": "b"})
     assert aggregates.find("pool") is None
+
+
+def test_what_another_engine_made_is_found_when_this_one_leads_again() -> None:
+    """A lease without its aggregate has no servers: its end would leave them where they are."""
+    nova = FakeNova()
+    nova.exists = False
+    aggregates = Aggregates(nova)
+    assert aggregates.find("pool") is None
+    nova.exists = True
+    assert aggregates.find("pool") is None
+
+    aggregates.forget()
+
+    assert _hosts(aggregates) == {"one"}
