@@ -96,6 +96,7 @@ screenshot: setup
 sample-config: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf
 	$(BIN)/oslo-config-generator --config-file etc/config-generator-nova.conf
+	$(BIN)/oslo-config-generator --config-file etc/config-generator-guest.conf
 
 sample-policy: setup
 	$(BIN)/oslopolicy-sample-generator --config-file etc/policy-generator.conf
@@ -105,10 +106,12 @@ check-sample: setup
 	diff --unified etc/lease-scheduler.conf.sample $(VENV)/sample.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
 	$(BIN)/oslo-config-generator --config-file etc/config-generator-nova.conf --output-file $(VENV)/nova.conf
 	diff --unified etc/nova/lease-scheduler.conf.sample $(VENV)/nova.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
+	$(BIN)/oslo-config-generator --config-file etc/config-generator-guest.conf --output-file $(VENV)/guest.conf
+	diff --unified etc/lease-scheduler-guest.conf.sample $(VENV)/guest.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
 	$(BIN)/oslopolicy-sample-generator --config-file etc/policy-generator.conf --output-file $(VENV)/policy.yaml
 	diff --unified etc/policy.yaml.sample $(VENV)/policy.yaml || { echo 'Out of date: run make sample-policy' >&2; exit 1; }
 
-# MariaDB, PostgreSQL, RabbitMQ and Chromium, which tests start for themselves.
+# MariaDB, PostgreSQL, RabbitMQ, Slurm and Chromium, which tests start for themselves.
 servers:
 	@tools/install-test-servers.sh || echo 'Tests that need what is missing are skipped.' >&2
 

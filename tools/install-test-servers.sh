@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install what the tests start and is missing: MariaDB, PostgreSQL, RabbitMQ and Chromium.
+# Install what the tests start and is missing: MariaDB, PostgreSQL, RabbitMQ, Slurm and Chromium.
 # Usage: install-test-servers.sh [PACKAGE...], for example mariadb-server rabbitmq-server; without any, all of them.
 # What is there stays as it is. No daemon is started: the tests start servers of their own.
 set -eu
@@ -29,6 +29,10 @@ missing=""
 has mariadbd /usr/sbin/mariadbd || missing="$missing mariadb-server"
 has /usr/lib/postgresql/*/bin/postgres || missing="$missing postgresql"
 has /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server || missing="$missing rabbitmq-server"
+has slurmctld /usr/sbin/slurmctld || missing="$missing slurmctld"
+has slurmd /usr/sbin/slurmd || missing="$missing slurmd"
+has sbatch || missing="$missing slurm-client"
+has munged /usr/sbin/munged || missing="$missing munge"
 browser=chromium
 driver=chromium-driver
 if grep -qs '^ID=ubuntu' /etc/os-release; then

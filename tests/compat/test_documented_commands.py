@@ -164,6 +164,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("user/devices.rst", "openstack lease create training"): (
         "needs hosts with GPUs; tests/functional/embedded/test_devices.py leases such ones by the same command"
     ),
+    ("user/slurm.rst", "openstack application credential create"): _KEYSTONE,
+    ("user/slurm.rst", "systemctl"): _ROOT,
+    ("user/slurm.rst", "sbatch"): "needs a Slurm; tests/functional/guest/test_page.py runs it on one",
     ("user/haizea.rst", "haizea -c"): "occupies Haizea's port and runs in real time; tests/functional/frontend does so",
     ("user/simulator.rst", "lease-sim run WORKLOAD"): "is a synopsis",
     ("user/simulator.rst", "#!/bin/sh"): "is a template",

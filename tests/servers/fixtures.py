@@ -29,6 +29,7 @@ from tests.servers.openstack.nova import Host
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.rabbitmq import RabbitMQ
 from tests.servers.reservation import ReservationService
+from tests.servers.slurm import Slurm
 
 REQUIRE_SERVERS = "LEASE_SCHEDULER_REQUIRE_SERVERS"
 
@@ -98,6 +99,13 @@ def postgresql_server() -> Iterator[PostgreSQL]:
 @pytest.fixture(scope="session")
 def rabbitmq_server() -> Iterator[RabbitMQ]:
     with running(RabbitMQ) as server:
+        yield server
+
+
+@pytest.fixture
+def slurm() -> Iterator[Slurm]:
+    """A Slurm cluster whose nodes are all powered down."""
+    with running(Slurm) as server:
         yield server
 
 

@@ -14,6 +14,7 @@ from oslo_service import _options
 
 from lease_scheduler.api import server
 from lease_scheduler.cmd import configuration
+from lease_scheduler.conf import guest
 
 _REPOSITORY = Path(__file__).parents[3]
 _FOLDER = _REPOSITORY / "etc" / "systemd"
@@ -22,6 +23,9 @@ _ANALYSE = shutil.which("systemd-analyze")
 
 #: Highest exposure in tenths according to systemd-analyze; most units of a system have 90.
 _THRESHOLD = 25
+
+#: The guest of a Slurm runs beside slurmctld, as the user that Slurm runs its programs as.
+_GUEST, _SLURM_USER = "lease-scheduler-guest", "slurm"
 
 _each = pytest.mark.parametrize("unit", _UNITS, ids=lambda unit: unit.stem)
 _needs_systemd = pytest.mark.skipif(_ANALYSE is None, reason="systemd-analyze is not installed")
@@ -63,7 +67,13 @@ def _installed(unit: Path, folder: Path) -> Path:
 
 
 def test_each_service_has_one() -> None:
-    names = ["lease-scheduler-agent", "lease-scheduler-api", "lease-scheduler-engine", "lease-scheduler-gateway"]
+    names = [
+        "lease-scheduler-agent",
+        "lease-scheduler-api",
+        "lease-scheduler-engine",
+        "lease-scheduler-gateway",
+        "lease-scheduler-guest",
+    ]
     assert [unit.stem for unit in _UNITS] == names
 
 
@@ -80,6 +90,11 @@ def test_it_may_write_what_the_program_keeps(unit: Path) -> None:
     """Below the default folder of [service] state_path, and nowhere else."""
     assert _only(unit, "Service", "ProtectSystem") == "strict"
     state = Path("/var/lib") / _only(unit, "Service", "StateDirectory")
+    if unit.stem == _GUEST:
+        conf = cfg.ConfigOpts()
+        guest.register(conf)
+        assert Path(conf.guest.database).parent == state
+        return
     conf = configuration.load(["--config-file", "/dev/null"])
     assert Path(conf.service.state_path) == state
 
@@ -98,7 +113,8 @@ def test_it_is_for_the_user_that_is_made(unit: Path) -> None:
         for line in (_FOLDER / "sysusers.d" / "lease-scheduler.conf").read_text().splitlines()
         if line.startswith("u ")
     ]
-    assert {_only(unit, "Service", name) for name in ("User", "Group")} == {line.split()[1]}
+    user = _SLURM_USER if unit.stem == _GUEST else line.split()[1]
+    assert {_only(unit, "Service", name) for name in ("User", "Group")} == {user}
 
 
 def test_the_programs_have_time_to_end() -> None:
