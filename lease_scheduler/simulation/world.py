@@ -153,7 +153,8 @@ class World:
                 site.end()
         if self._expected:
             following = earlier(following, self._expected[0].request.submitted)
-        following = earlier(following, acting)
+        if acting is not None:
+            following = earlier(following, acting)
         if following is None:
             return None
         following = max(now, following)

@@ -38,10 +38,12 @@ class HomeFirst(AllocationPolicy):
 
     def allocate(self, question: Question, state: RoutingState) -> Ranking:
         """See ``AllocationPolicy.allocate``."""
-        home, starts = _home(question), {name: start_of(bid) for name, bid in question.bids.items()}
-        if not self._overflows(question):
-            starts = {}
-        return Ranking(tuple(sorted(question.members, key=lambda name: (starts.get(name, inf), name != home))))
+        home = _home(question)
+        names = sorted(question.members, key=home.__ne__)
+        if self._overflows(question):
+            starts = {name: start_of(bid) for name, bid in question.bids.items()}
+            names.sort(key=lambda name: starts.get(name, inf))
+        return Ranking(tuple(names))
 
     def _overflows(self, question: Question) -> bool:
         """Return whether home would have a best-effort lease wait for too long, or has made no bid for it."""
