@@ -13,6 +13,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 _OPTIONS = "[guest]\ndatabase = {folder}/guest.sqlite\nhandler_script = /bin/true\ncloud = site\n{lines}\n"
 
 
+@pytest.fixture(autouse=True)
+def _logging_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guest runs in this process, where other tests look at logs."""
+    monkeypatch.setattr("lease_scheduler.cmd.guest.log.setup", lambda *_: None)
+
+
 def _file(folder: Path, *lines: str) -> list[str]:
     path = folder / "guest.conf"
     path.write_text(_OPTIONS.format(folder=folder, lines="\n".join(lines)))
