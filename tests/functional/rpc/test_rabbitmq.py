@@ -66,6 +66,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("set_flow", {"name": "p", "weight": 2.5}),
     ("withdraw_request", {"lease_id": "1"}),
     ("list_peers", {}),
+    ("check_project", {"peer": "north", "project_id": "1"}),
     ("set_peer", {"name": "p", "limits": {"kinds": ["best-effort"], "max_share": 0.5}}),
     ("reconcile", {"dry_run": True}),
     ("ping", {}),
