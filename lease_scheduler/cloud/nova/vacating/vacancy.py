@@ -47,6 +47,8 @@ class Vacancy:
         self._lock = Lock()
         #: Lease -> seconds until which nova-scheduler may send servers to its hosts, and at which the lease was noted.
         self._heard_at: dict[str, tuple[float, float]] = {}
+        #: Leases for whose hosts servers were on their way when this was last asked.
+        self._awaited: set[str] = set()
         #: Lease -> seconds at which nova-scheduler knows that none of its servers may start any more.
         self._ended_at: dict[str, float] = {}
 
@@ -65,6 +67,7 @@ class Vacancy:
         """Forget all leases, because others may have given them other hosts."""
         with self._lock:
             self._heard_at.clear()
+            self._awaited.clear()
             self._ended_at.clear()
 
     def is_noted(self, lease_id: str) -> bool:
@@ -82,7 +85,10 @@ class Vacancy:
     def is_certain(
         self, lease_id: str, providers: Mapping[str, str], *, gives_up: bool, own: str | None = None
     ) -> bool:
-        """Return whether no servers of others can arrive on the hosts of a lease any more.
+        """Return whether no servers of others can arrive on the hosts of a lease any more, or have just arrived.
+
+        A server that was on its way may arrive after the caller has looked at the hosts. So the first answer without
+        one is that the caller has to look again.
 
         :param lease_id: id of a lease that was noted
         :param providers: name of each vacated host of the lease -> id of its resource provider
@@ -96,11 +102,15 @@ class Vacancy:
             return False
         expected = {host: self._expected(provider_id, lease_id, own) for host, provider_id in providers.items()}
         expected = {host: servers for host, servers in expected.items() if servers}
-        if expected and gives_up:
-            raise HostsOccupiedError(expected)
-        if expected:
-            return False
         with self._lock:
+            was_awaited = lease_id in self._awaited
+            self._awaited.discard(lease_id)
+            if expected and gives_up:
+                raise HostsOccupiedError(expected)
+            if expected:
+                self._awaited.add(lease_id)
+            if expected or was_awaited:
+                return False
             self._heard_at.pop(lease_id, None)
         return True
 

@@ -79,6 +79,19 @@ def test_a_server_that_was_sent_there(task: str | None, status: str) -> None:
     world.add("guest", task, status)
     assert not world.is_certain()
     world.consumers.clear()
+    assert not world.is_certain()
+    assert world.is_certain()
+
+
+def test_a_server_that_has_just_arrived_is_looked_for_again() -> None:
+    """It was not on the host when the caller looked there, and is not on its way any more."""
+    world = World(_ORDINARY)
+    world.add("guest", "spawning", "SHELVED_OFFLOADED")
+    assert not world.is_certain()
+    world.add("guest", None, "ACTIVE")
+    assert not world.is_certain()
+    # Now the caller has found it there, and has put it away.
+    world.consumers.clear()
     assert world.is_certain()
 
 
@@ -109,6 +122,7 @@ def test_servers_of_the_project_may_come_while_its_lease_runs() -> None:
     world.add("mine", "spawning", "BUILD", project_id="biology")
     assert not world.is_certain()
     assert world.vacancy.is_noted(LEASE)
+    assert not world.is_certain(own="biology")
     assert world.is_certain(own="biology")
     assert not world.vacancy.is_noted(LEASE)
     world.add("guest", "spawning", "BUILD")
