@@ -21,7 +21,7 @@ Application = Callable[..., Iterable[bytes]]
 
 #: Errors because of which a token cannot be checked: Keystone does not answer, or refuses this service's credentials.
 _FAILURES = (
-    exceptions.ConnectFailure,
+    exceptions.ConnectionError,
     exceptions.DiscoveryFailure,
     exceptions.EndpointNotFound,
     exceptions.RequestTimeout,
