@@ -118,7 +118,7 @@ class Driver(ABC):
     repair: Repair = NoRepair()
     uninstall: Uninstall = NoUninstall()
 
-    def take_over(self) -> None:  # noqa: B027
+    def take_over(self) -> None:  # noqa: B027 - most remember nothing
         """Forget what is remembered of the cloud. An engine calls it before it begins to lead.
 
         Another engine may have led since this process last did, and have changed anything.

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
+from lease_scheduler.cmd.lease_progress import lease_progress
 from lease_scheduler.cmd.options.loading import load_configuration
 from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
 from lease_scheduler.cmd.reading import read_with_bar, tell_left_out
@@ -29,7 +27,7 @@ from lease_scheduler.simulation.reports.tables import write_results
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.shipped import shipped_names
-from lease_scheduler.simulation.site_run import SiteRun, Watcher
+from lease_scheduler.simulation.site_run import Watcher
 from lease_scheduler.simulation.workload import Workload
 
 #: Hosts of the machine on which the workload BLUE1 was recorded.
@@ -162,24 +160,10 @@ def _status_messages(haizea: HaizeaConf | None) -> list[Watcher]:
 
 
 def _run(run: Run, watchers: Sequence[Watcher], *, quiet: bool) -> RunResult:
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        return run.execute(watchers)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.completed}/{task.total} leases, day {task.fields[day]:.1f}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(run.workload.name, total=len(run.workload.leases), day=0.0)
-
-        def show(run: SiteRun) -> None:
-            progress.update(task, completed=run.ended(), day=run.clock.now() / 86_400)
-
-        return run.execute((*watchers, show))
+    with lease_progress(run.workload.name, len(run.workload.leases), quiet=quiet) as shown:
+        if shown is None:
+            return run.execute(watchers)
+        return run.execute((*watchers, lambda site: shown(site.ended(), site.clock.now())))
 
 
 def _report(result: RunResult, directory: Path, *, quiet: bool) -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lease_scheduler.cmd.lease_progress import lease_progress
 from lease_scheduler.cmd.options.loading import load_configuration
 from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
 from lease_scheduler.cmd.reading import read_with_bar, tell_left_out
@@ -113,23 +113,13 @@ def _site(described: WorldFile, name: str, section: SiteSection, workload: Workl
 
 
 def _run(grid: Grid, name: str, requests: int, *, quiet: bool) -> GridResult:
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        return grid.execute()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.completed}/{task.total} leases, day {task.fields[day]:.1f}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(Path(name).name, total=requests, day=0.0)
+    with lease_progress(Path(name).name, requests, quiet=quiet) as shown:
+        if shown is None:
+            return grid.execute()
         ended: dict[int, int] = {}
 
         def show(site: SiteRun) -> None:
             ended[id(site)] = site.ended()
-            progress.update(task, completed=sum(ended.values()), day=site.clock.now() / 86_400)
+            shown(sum(ended.values()), site.clock.now())
 
         return grid.execute([show])
