@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,9 @@ from lease_scheduler.guest.errors import HandlerError, WrongSettingError
 
 #: Number of characters of an answer that may be an address, and of an error that is shown.
 _LONGEST = 255
+
+#: Maximum length of the answer of a webhook; the rest is not read.
+_MOST_BYTES = 65_536
 
 #: Header with the signature, as GitHub and others have it: ``sha256=`` and the HMAC of the body in hexadecimal digits.
 SIGNATURE = "X-Lease-Scheduler-Signature"
@@ -59,6 +63,7 @@ class ScriptHandlers:
                 stderr=subprocess.PIPE,
                 env=environment,
                 text=True,
+                errors="replace",
                 start_new_session=True,
             )
         except OSError as error:
@@ -103,7 +108,7 @@ class WebhookHandlers:
             return None
         try:
             found = json.loads(answer)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise HandlerError(f"{self._url}: the answer is not JSON") from error
         return _address(str(found.get("address") or "")) if isinstance(found, dict) else None
 
@@ -117,10 +122,10 @@ class WebhookHandlers:
         request = urllib.request.Request(self._url, body, headers, method="POST")
         try:
             with urllib.request.urlopen(request, timeout=self._seconds) as answer:
-                text: str = answer.read().decode(errors="replace")
+                text: str = answer.read(_MOST_BYTES).decode(errors="replace")
         except urllib.error.HTTPError as error:
             raise HandlerError(f"{self._url}: {verb} {node}: status {error.code}") from error
-        except (urllib.error.URLError, OSError) as error:
+        except (OSError, HTTPException) as error:
             raise HandlerError(f"{self._url}: {verb} {node}: {error}") from error
         return text
 

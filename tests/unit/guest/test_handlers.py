@@ -49,6 +49,11 @@ def test_a_script_that_fails(tmp_path: Path, line: str, message: str) -> None:
         ScriptHandlers(_script(tmp_path, line), 0.2 if "sleep" in line else 30).join("c1", _LEASE)
 
 
+def test_a_script_may_print_any_bytes(tmp_path: Path) -> None:
+    with pytest.raises(HandlerError, match="ended with status 1: .*broken"):
+        ScriptHandlers(_script(tmp_path, "printf '\\377 broken' >&2; exit 1"), 30).join("c1", _LEASE)
+
+
 def test_a_script_that_is_no_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongSettingError, match=r"guest.handler_script: .* name an executable file"):
         ScriptHandlers(str(tmp_path / "missing"), 1)
@@ -59,6 +64,8 @@ class Receiver:
 
     def __init__(self) -> None:
         self.status, self.answer = 200, b""
+        #: How many bytes of the answer are announced and not sent.
+        self.missing = 0
         self.received: list[tuple[str, bytes]] = []
         receiver = self
 
@@ -67,6 +74,8 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.received.append((self.headers[SIGNATURE], body))
                 self.send_response(receiver.status)
+                if receiver.missing:
+                    self.send_header("Content-Length", str(len(receiver.answer) + receiver.missing))
                 self.end_headers()
                 self.wfile.write(receiver.answer)
 
@@ -109,6 +118,12 @@ def test_a_webhook_that_fails(receiver: Receiver) -> None:
     with pytest.raises(HandlerError, match="leave c1: status 503"):
         handlers.leave("c1", _LEASE)
     receiver.status, receiver.answer = 200, b"<html>"
+    with pytest.raises(HandlerError, match="is not JSON"):
+        handlers.join("c1", _LEASE)
+    receiver.answer, receiver.missing = b'{"address": "10', 5
+    with pytest.raises(HandlerError, match="is not JSON"):
+        handlers.join("c1", _LEASE)
+    receiver.answer, receiver.missing = b"[" * 100_000, 0
     with pytest.raises(HandlerError, match="is not JSON"):
         handlers.join("c1", _LEASE)
 
