@@ -125,6 +125,7 @@ class Inspection:
             told_ends=self._ledger.ended,
             answers=self._ledger.answers,
             booted=self._ledger.booted,
+            stays=stored_facts.stays(database),
         )
 
     def _cloud(self, facts: Facts) -> CloudFacts | None:

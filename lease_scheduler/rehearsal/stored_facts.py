@@ -12,6 +12,7 @@ from lease_scheduler.rehearsal.invariants.facts import (
     HostFact,
     LeaseFact,
     OperationFact,
+    StayFact,
     TransitionFact,
 )
 from lease_scheduler.rehearsal.runtime.database import DatabaseServer
@@ -52,6 +53,14 @@ def history(database: DatabaseServer) -> Sequence[TransitionFact]:
     """Return all transitions and remarks, in their order."""
     query = "SELECT lease_id, instant, from_state, to_state, reason FROM lease_history ORDER BY id"
     return [TransitionFact(*row) for row in database.raw.execute(query)]
+
+
+def stays(database: DatabaseServer) -> Sequence[StayFact]:
+    """Return all phases of leases on hosts that are over."""
+    query = 'SELECT lease_id, start, "end", hosts FROM usage_records ORDER BY id'
+    return [
+        StayFact(lease_id, start, end, json.loads(said)) for lease_id, start, end, said in database.raw.execute(query)
+    ]
 
 
 def hosts(database: DatabaseServer) -> Mapping[str, HostFact]:

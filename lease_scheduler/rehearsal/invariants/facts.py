@@ -67,6 +67,19 @@ class TransitionFact:
 
 
 @dataclass(frozen=True)
+class StayFact:
+    """A phase of a lease on its hosts that is over.
+
+    :ivar hosts: their ids
+    """
+
+    lease_id: str
+    start: int
+    end: int
+    hosts: Sequence[str]
+
+
+@dataclass(frozen=True)
 class BreachFact:
     """A breach of the terms of a lease."""
 
@@ -192,6 +205,7 @@ class Facts:
     breaches: Sequence[BreachFact] = ()
     answers: Sequence[BadAnswer] = ()
     booted: Mapping[str, BootedServer] = field(default_factory=dict)
+    stays: Sequence[StayFact] = ()
 
 
 @dataclass(frozen=True)

@@ -103,11 +103,24 @@ def late_starts(facts: Facts) -> Iterator[Violation]:
 
 
 def _others_were_late(lease: LeaseFact, due: float, begun: float, facts: Facts) -> bool:
-    """Return whether another lease has left its hosts between the instant at which this one was due and its start."""
-    return any(
-        each.before in _ON_HOSTS and each.after not in _ON_HOSTS and due <= each.instant <= begun
+    """Return whether another lease has left these hosts between the instant at which this one was due and its start.
+
+    Of a lease that was moved to other hosts, the hosts of then are not known; all hosts count.
+    """
+    left = {
+        each.lease_id
         for each in facts.history
-        if each.lease_id != lease.lease_id
+        if each.before in _ON_HOSTS and each.after not in _ON_HOSTS and due <= each.instant <= begun
+    }
+    own = {host for each in lease.holdings for host in each.hosts}
+    own |= {host for each in facts.stays if each.lease_id == lease.lease_id for host in each.hosts}
+    is_known = bool(own) and lease.lease_id not in _changed(facts)
+    return any(
+        each.lease_id != lease.lease_id
+        and each.lease_id in left
+        and each.end >= due
+        and (not is_known or not own.isdisjoint(each.hosts))
+        for each in facts.stays
     )
 
 

@@ -13,6 +13,7 @@ from lease_scheduler.rehearsal.invariants.facts import (
     HoldingFact,
     HostFact,
     LeaseFact,
+    StayFact,
     TransitionFact,
 )
 from lease_scheduler.rehearsal.story import ToldLease
@@ -113,8 +114,17 @@ def test_one_that_follows_a_late_lease_starts_late(
     seconds: int, left_at: int, before: str, after: str, is_late: bool
 ) -> None:
     history = [TransitionFact("other", _START + left_at, before, after)]
-    facts = _facts(_lease(started=_START + seconds), history=history)
+    stay = StayFact("other", _START - 500, _START + left_at, ["1"])
+    facts = _facts(_lease(started=_START + seconds), history=history, stays=[stay])
     assert bool(list(lateness.late_starts(facts))) is is_late
+
+
+def test_a_late_lease_elsewhere_explains_only_leases_that_moved() -> None:
+    history = [TransitionFact("other", _START + 30, "active", "done")]
+    stay = StayFact("other", _START - 500, _START + 30, ["2"])
+    assert list(lateness.late_starts(_facts(_lease(started=_START + 40), history=history, stays=[stay])))
+    history.append(TransitionFact("l", _START - 10, "ready", "ready", "moved: planned anew"))
+    assert not list(lateness.late_starts(_facts(_lease(started=_START + 40), history=history, stays=[stay])))
 
 
 def test_the_simulated_cloud_takes_time_to_boot() -> None:
